@@ -1,0 +1,62 @@
+"""The golden tests: one .test file holds the input, the commands and what must come out.
+
+The tools of the build folder come first in PATH, then FileCheck, not, count and split-file of LLVM.
+Substitutions of our own:
+  %inputs   tests/Inputs
+  %golden   tests/Inputs/golden
+  %same     compares standard input with a golden file, see tests/same-text
+  %python   the interpreter that runs lit
+"""
+import glob
+import os
+import re
+import sys
+
+import lit.formats
+
+source = config.onnxl_source_root
+build = config.onnxl_build_root
+
+config.name = "onnxl"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.join(source, "tests", "lit")
+config.test_exec_root = os.path.join(build, "tests", "lit")
+
+
+def llvm_tools():
+    """The newest folder that holds FileCheck and its companions."""
+    found = []
+    for folder in glob.glob("/usr/lib/llvm-*/bin"):
+        if os.path.exists(os.path.join(folder, "FileCheck")):
+            found.append((int(re.search(r"llvm-(\d+)", folder).group(1)), folder))
+    if not found:
+        lit_config.fatal("FileCheck not found: install llvm-14-tools (utils/install-packages test)")
+    return max(found)[1]
+
+
+tools = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(build, "tools", "*", "onnxl-*"))
+               if os.path.isfile(path) and os.access(path, os.X_OK))
+config.environment["PATH"] = os.pathsep.join(tools + [llvm_tools(), os.environ.get("PATH", "")])
+
+for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.environment["LC_ALL"] = "C"
+
+inputs = os.path.join(source, "tests", "Inputs")
+config.substitutions += [
+    ("%inputs", inputs),
+    ("%golden", os.path.join(inputs, "golden")),
+    ("%same", os.path.join(source, "tests", "same-text")),
+    ("%python", sys.executable),
+    ("%utils", os.path.join(source, "utils")),
+    ("%tests", os.path.join(source, "tests")),
+]
+
+# A tool is a feature, so that a test can say REQUIRES: onnxl-exec.
+for folder in tools:
+    config.available_features.add(os.path.basename(folder))
+if config.onnxl_sanitized:
+    config.available_features.add("sanitizer")
