@@ -1,0 +1,80 @@
+/* The operator table: every operator of every opset, one row a version. Other libraries expand the same rows (lib/ops/
+ * *.def) for their own tables and index them by OnnxlOp. */
+#ifndef ONNXL_OPS_OPS_H
+#define ONNXL_OPS_OPS_H
+
+#include "proto/model.h"
+
+/* Dense ids of all rows: ONNXL_OP_<DOMAIN>_<Name>_<since>, such as ONNXL_OP_ONNX_Softmax_13. */
+typedef enum OnnxlOp {
+#define OP(domain, name, since, ...) ONNXL_OP_##domain##_##name##_##since,
+#include "ops/all.def"
+#undef OP
+  ONNXL_N_OPS,
+} OnnxlOp;
+
+typedef enum OnnxlParamOption { ONNXL_PARAM_SINGLE, ONNXL_PARAM_OPTIONAL, ONNXL_PARAM_VARIADIC } OnnxlParamOption;
+
+/* An input or output. type: a constraint's name ("T") or a type text ("tensor(int64)"). */
+typedef struct OnnxlOpParam {
+  const char *name;
+  const char *type;
+  OnnxlParamOption option;
+  bool heterogeneous; /* variadic: the values may have different types */
+} OnnxlOpParam;
+
+typedef struct OnnxlOpAttribute {
+  const char *name;
+  OnnxlAttributeType type;
+  bool required;
+  const char *default_text; /* as in the text syntax: "1", "0.5", "\"constant\"", "[0, 1]"; NULL = none */
+} OnnxlOpAttribute;
+
+/* A type constraint: its name and the types it allows, a bit set over element types for each kind of value. */
+typedef struct OnnxlOpConstraint {
+  const char *name;
+  uint32_t tensor;            /* bit = OnnxlDataType: tensor(T) */
+  uint32_t sequence;          /* seq(tensor(T)) */
+  uint32_t optional_tensor;   /* optional(tensor(T)) */
+  uint32_t optional_sequence; /* optional(seq(tensor(T))) */
+  const char *const *others;  /* texts of what does not fit these, NULL-terminated, or NULL */
+} OnnxlOpConstraint;
+
+typedef struct OnnxlOpSchema {
+  OnnxlOp op;
+  const char *domain; /* "" for ai.onnx */
+  const char *name;
+  int32_t since;
+  int32_t min_inputs, max_inputs;   /* max INT32_MAX = any number */
+  int32_t min_outputs, max_outputs;
+  bool deprecated;
+  bool has_function_body; /* the standard defines it by other operators */
+  bool nondeterministic;
+  const OnnxlOpParam *inputs;
+  const OnnxlOpParam *outputs;
+  const OnnxlOpAttribute *attributes;
+  const OnnxlOpConstraint *constraints;
+  uint8_t n_inputs, n_outputs, n_attributes, n_constraints;
+  uint32_t inplace;            /* bit i: output 0 may overwrite input i when sizes are equal; ONNXL_INPLACE_* */
+  const char *shape_rule;      /* column texts for --list-ops: "NONE" or the rule's name */
+  const char *kernel;
+} OnnxlOpSchema;
+
+/* All rows, indexed by OnnxlOp, sorted by domain, name, since. */
+const OnnxlOpSchema *onnxl_op_schema(OnnxlOp op);
+
+/* The row in force for (domain, op_type) in an opset: the highest since <= opset. NULL: no such operator, or not yet, or
+ * opset 0 (not imported). A deprecated row is returned as such. */
+const OnnxlOpSchema *onnxl_op_find(OnnxlStr domain, OnnxlStr op_type, int64_t opset);
+
+/* The newest opset of a domain in the table, 0 for an unknown domain. */
+int32_t onnxl_op_newest(OnnxlStr domain);
+
+/* Typed access to a node's attributes with the schema's default. */
+int64_t onnxl_attr_int(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
+float onnxl_attr_float(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
+OnnxlStr onnxl_attr_string(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
+/* Integer list; absent: count 0 (defaults of lists are the caller's). */
+OnnxlInt64List onnxl_attr_ints(const OnnxlNode *node, const char *name);
+
+#endif

@@ -1,0 +1,74 @@
+/* Symbolic shape inference: type, shape and (small) contents of every value of a model.
+ *
+ * What is promised: a dim expression found here equals the dim met at run time, for every assignment of the symbols under
+ * which the run succeeds. NULL is an unknown dim. */
+#ifndef ONNXL_SHAPES_INFER_H
+#define ONNXL_SHAPES_INFER_H
+
+#include "expr/expr.h"
+#include "ops/ops.h"
+#include "proto/index.h"
+
+typedef enum OnnxlTypeKind {
+  ONNXL_KIND_UNKNOWN,
+  ONNXL_KIND_TENSOR,
+  ONNXL_KIND_SPARSE_TENSOR,
+  ONNXL_KIND_SEQUENCE,
+  ONNXL_KIND_OPTIONAL,
+  ONNXL_KIND_MAP,
+  ONNXL_KIND_OPAQUE,
+} OnnxlTypeKind;
+
+/* What is known of a value. */
+typedef struct OnnxlInfo OnnxlInfo;
+struct OnnxlInfo {
+  OnnxlTypeKind kind;
+  int32_t elem_type;      /* OnnxlDataType of tensors and sparse tensors, 0 = unknown; of a map: its key type */
+  bool has_rank;          /* false: dims is meaningless */
+  uint32_t rank;
+  const OnnxlExpr *dims;  /* NULL items are unknown */
+  const OnnxlInfo *element; /* of sequence and optional; of a map its value; NULL = unknown */
+  bool has_contents;      /* an integer or bool tensor of known count whose values are known in part */
+  uint32_t n_contents;
+  const OnnxlExpr *contents; /* values in row-major order, NULL items unknown */
+  const double *reals;    /* values of a small floating-point tensor (n_contents of them), or NULL */
+};
+
+/* lhs OP rhs over the model's symbols: found equalities, and assumptions that printed expressions need. */
+typedef enum OnnxlRelation { ONNXL_REL_EQ, ONNXL_REL_NE, ONNXL_REL_LE, ONNXL_REL_GE, ONNXL_REL_LT, ONNXL_REL_GT } OnnxlRelation;
+typedef struct OnnxlConstraint {
+  OnnxlExpr lhs, rhs;
+  OnnxlRelation relation;
+} OnnxlConstraint;
+
+typedef struct OnnxlInference {
+  const OnnxlModel *model;
+  const OnnxlIndex *index;
+  OnnxlExprPool *pool;
+  const OnnxlInfo *values; /* by value id of index */
+  const OnnxlOpSchema *const *schemas; /* by node id; NULL: unknown operator, or a call of a function */
+  struct OnnxlInference *const *calls; /* by node id: the inference of the called function's body for this call, or NULL */
+  const OnnxlConstraint *constraints;
+  size_t n_constraints;
+} OnnxlInference;
+
+typedef struct OnnxlInferOptions {
+  bool strict; /* an operator without a rule is an error */
+  bool check;  /* a declared shape that contradicts the inferred one is an error, not a warning */
+} OnnxlInferOptions;
+
+/* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators whose
+ * inputs cannot fit (error), declared against inferred shapes. Returns: owned, free with onnxl_inference_free(); NULL with
+ * ONNXL_ERROR_INVALID after findings of severity error, or another error. */
+OnnxlInference *onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlArena *arena,
+                            OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void onnxl_inference_free(OnnxlInference *inference);
+
+/* Number of elements and of bytes of a tensor; NULL when not known (unknown rank or dim, strings, overflow). */
+OnnxlExpr onnxl_info_count(OnnxlExprPool *pool, const OnnxlInfo *info);
+OnnxlExpr onnxl_info_bytes(OnnxlExprPool *pool, const OnnxlInfo *info);
+
+/* "float[N,4]", "float[]" for unknown rank and rank 0, "seq(float[N])". Nothing when nothing is known. */
+void onnxl_info_print(OnnxlOutput *out, OnnxlExprPool *pool, const OnnxlInfo *info);
+
+#endif
