@@ -55,8 +55,5 @@ config.substitutions += [
     ("%tests", os.path.join(source, "tests")),
 ]
 
-# A tool is a feature, so that a test can say REQUIRES: onnxl-exec.
-for folder in tools:
-    config.available_features.add(os.path.basename(folder))
 if config.onnxl_sanitized:
     config.available_features.add("sanitizer")
