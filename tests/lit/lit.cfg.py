@@ -5,6 +5,8 @@ Substitutions of our own:
   %inputs   tests/Inputs
   %golden   tests/Inputs/golden
   %same     compares standard input with a golden file, see tests/same-text
+  %refuses  runs a command that must fail, see tests/refuses
+  %tests, %utils, %build   those folders
   %python   the interpreter that runs lit
 """
 import glob
@@ -50,9 +52,11 @@ config.substitutions += [
     ("%inputs", inputs),
     ("%golden", os.path.join(inputs, "golden")),
     ("%same", os.path.join(source, "tests", "same-text")),
+    ("%refuses", os.path.join(source, "tests", "refuses")),
     ("%python", sys.executable),
     ("%utils", os.path.join(source, "utils")),
     ("%tests", os.path.join(source, "tests")),
+    ("%build", build),
 ]
 
 if config.onnxl_sanitized:
