@@ -5,7 +5,8 @@
 
 #include "proto/model.h"
 
-/* Dense ids of all rows: ONNXL_OP_<DOMAIN>_<Name>_<since>, such as ONNXL_OP_ONNX_Softmax_13. */
+/* Dense ids of all rows in the order of ops/all.def: ONNXL_OP_<DOMAIN>_<Name>_<since>, such as ONNXL_OP_ONNX_Softmax_13.
+ * The versions of an operator follow each other, oldest first. */
 typedef enum OnnxlOp {
 #define OP(domain, name, since, ...) ONNXL_OP_##domain##_##name##_##since,
 #include "ops/all.def"
@@ -15,7 +16,7 @@ typedef enum OnnxlOp {
 
 typedef enum OnnxlParamOption { ONNXL_PARAM_SINGLE, ONNXL_PARAM_OPTIONAL, ONNXL_PARAM_VARIADIC } OnnxlParamOption;
 
-/* An input or output. type: a constraint's name ("T") or a type text ("tensor(int64)"). */
+/* An input or output. type: a constraint's name ("T") or a type text ("tensor(int64)"). Only the last is variadic. */
 typedef struct OnnxlOpParam {
   const char *name;
   const char *type;
@@ -55,12 +56,13 @@ typedef struct OnnxlOpSchema {
   const OnnxlOpAttribute *attributes;
   const OnnxlOpConstraint *constraints;
   uint8_t n_inputs, n_outputs, n_attributes, n_constraints;
-  uint32_t inplace;            /* bit i: output 0 may overwrite input i when sizes are equal; ONNXL_INPLACE_* */
+  uint32_t inplace;            /* bit i: output 0 may overwrite input i, which the kernel reads element by element, when
+                                * both have the same number of elements and the same size of an element */
   const char *shape_rule;      /* column texts for --list-ops: "NONE" or the rule's name */
   const char *kernel;
 } OnnxlOpSchema;
 
-/* All rows, indexed by OnnxlOp, sorted by domain, name, since. */
+/* The row of an id, which must be below ONNXL_N_OPS. */
 const OnnxlOpSchema *onnxl_op_schema(OnnxlOp op);
 
 /* The row in force for (domain, op_type) in an opset: the highest since <= opset. NULL: no such operator, or not yet, or
@@ -70,11 +72,12 @@ const OnnxlOpSchema *onnxl_op_find(OnnxlStr domain, OnnxlStr op_type, int64_t op
 /* The newest opset of a domain in the table, 0 for an unknown domain. */
 int32_t onnxl_op_newest(OnnxlStr domain);
 
-/* Typed access to a node's attributes with the schema's default. */
+/* Typed access to a node's attributes. A missing attribute, one of another type and a reference to a function's attribute
+ * give the schema's default (schema may be NULL: no defaults), without one 0 or the absent string. */
 int64_t onnxl_attr_int(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
 float onnxl_attr_float(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
 OnnxlStr onnxl_attr_string(const OnnxlOpSchema *schema, const OnnxlNode *node, const char *name);
-/* Integer list; absent: count 0 (defaults of lists are the caller's). */
+/* Integer list, borrowed; absent: count 0 (defaults of lists are the caller's). */
 OnnxlInt64List onnxl_attr_ints(const OnnxlNode *node, const char *name);
 
 #endif
