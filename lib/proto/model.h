@@ -417,11 +417,13 @@ void onnxl_model_free(OnnxlModel *model);
 OnnxlModel *onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
-/* Appends a zeroed item to a list of the model's arena. Evaluates to its address; NULL when the arena is exhausted. */
-#define ONNXL_APPEND(arena, list)                                                                                      \
-  ((__typeof__((list)->items))onnxl_list_append((arena), (void **)&(list)->items, &(list)->count,                      \
-                                                sizeof(*(list)->items)))
-void *onnxl_list_append(OnnxlArena *arena, void **items, size_t *count, size_t item_size);
+/* Adds n zeroed items to a list of the model's arena, by copying it once into a larger block: to add many, add them at
+ * once. Evaluates to the address of the first new item; NULL when the arena is exhausted. */
+#define ONNXL_EXTEND(arena, list, n)                                                                                   \
+  ((__typeof__((list)->items))onnxl_list_extend((arena), (void **)&(list)->items, &(list)->count,                      \
+                                                sizeof(*(list)->items), (n)))
+#define ONNXL_APPEND(arena, list) ONNXL_EXTEND((arena), (list), 1)
+void *onnxl_list_extend(OnnxlArena *arena, void **items, size_t *count, size_t item_size, size_t n);
 
 /* Name of an element type as in the text syntax ("float", "int64", …), or NULL for a number that has none. */
 const char *onnxl_data_type_name(int32_t type);

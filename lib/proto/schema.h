@@ -38,10 +38,7 @@ struct OnnxlMessageDescriptor {
   size_t size;      /* of the struct */
   const OnnxlFieldDescriptor *fields; /* in the order of onnx.proto */
   size_t n_fields;
-  const uint8_t *by_number; /* index + 1 of the field with a number below ONNXL_FIELD_NUMBERS; 0 = none */
 };
-
-#define ONNXL_FIELD_NUMBERS 32
 
 /* All messages, in the order of onnx.proto. */
 extern const OnnxlMessageDescriptor *const onnxl_message_descriptors[];
@@ -60,12 +57,7 @@ extern const OnnxlMessageDescriptor onnxl_opset_descriptor;
 extern const OnnxlMessageDescriptor onnxl_pair_descriptor;
 extern const OnnxlMessageDescriptor onnxl_dimension_descriptor;
 
-static inline const OnnxlFieldDescriptor *
-onnxl_field_by_number(const OnnxlMessageDescriptor *message, uint32_t number)
-{
-  uint8_t index = number < ONNXL_FIELD_NUMBERS ? message->by_number[number] : 0;
-  return index ? &message->fields[index - 1] : NULL;
-}
+const OnnxlFieldDescriptor *onnxl_field_by_number(const OnnxlMessageDescriptor *message, uint32_t number);
 
 const OnnxlFieldDescriptor *onnxl_field_by_name(const OnnxlMessageDescriptor *message, OnnxlStr name);
 

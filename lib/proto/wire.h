@@ -5,10 +5,10 @@
 #include "proto/schema.h"
 
 /* Parses bytes into message, a zeroed struct of descriptor, with memory from arena (whose budget is the guard against
- * amplification). Strings and payloads are slices of bytes, which must outlive the message. Unknown fields are kept.
+ * amplification; when limits name no budget, it shrinks by what turns out to be payload). Strings and payloads are slices of bytes, which must outlive the message. Unknown fields are kept.
  * base: offset of bytes in their file, for locations. Returns false with ONNXL_ERROR_INVALID and a finding at the
  * offset, or ONNXL_ERROR_LIMIT (depth or budget). */
-bool onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, uint32_t max_depth,
+bool onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, const OnnxlLimits *limits,
                      OnnxlArena *arena, void *message, OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Encoded size in bytes. False on overflow of 64 bits. */
@@ -23,7 +23,7 @@ typedef struct OnnxlWireTarget {
   void *data;
 } OnnxlWireTarget;
 
-/* Writes the message: fields by number, unknown ones last, shortest varints, numbers of packed fields packed: the same
+/* Writes the message: fields in the order of onnx.proto, unknown ones last, shortest varints, numbers of packed fields packed: the same
  * message always gives the same bytes. Returns false when the target stopped or memory ran out. */
 bool onnxl_wire_write(const OnnxlMessageDescriptor *descriptor, const void *message, const OnnxlWireTarget *target);
 

@@ -109,8 +109,10 @@ onnxl_limits_metadata(const OnnxlLimits *limits, uint64_t input_bytes)
 {
   if (limits->max_metadata > 0)
     return limits->max_metadata;
-  uint64_t scaled = input_bytes > UINT64_MAX / 16 ? UINT64_MAX : input_bytes * 16;
-  return MAX(UINT64_C(256) << 20, scaled);
+  uint64_t scaled;
+  if (__builtin_mul_overflow(input_bytes, ONNXL_METADATA_FACTOR, &scaled))
+    scaled = UINT64_MAX;
+  return MAX(ONNXL_METADATA_MIN, scaled);
 }
 
 bool

@@ -12,6 +12,10 @@ typedef struct OnnxlLimits {
   uint32_t max_depth;    /* messages nested below ModelProto */
 } OnnxlLimits;
 
+/* The default budget for metadata: this many bytes, or this many times the input without payloads if that is more. */
+#define ONNXL_METADATA_MIN ((uint64_t)256 << 20)
+#define ONNXL_METADATA_FACTOR 16
+
 /* max_memory from onnxl_limits_memory(), max_metadata 0, max_depth 200. */
 OnnxlLimits onnxl_limits_default(void);
 
