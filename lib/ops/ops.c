@@ -15,9 +15,9 @@
 #define MIXED(name, type) { #name, #type, ONNXL_PARAM_VARIADIC, true }
 
 #define ATTRIBUTES(...) COUNTED(attributes, OnnxlOpAttribute, __VA_ARGS__)
-#define ATTR(name, type) { #name, ONNXL_ATTRIBUTE_##type, false, NULL }
-#define REQUIRED(name, type) { #name, ONNXL_ATTRIBUTE_##type, true, NULL }
-#define DEFAULT(name, type, ...) { #name, ONNXL_ATTRIBUTE_##type, false, #__VA_ARGS__ } /* a list has commas */
+#define ATTR(name, type) { #name, "", ONNXL_ATTRIBUTE_##type, false }
+#define REQUIRED(name, type) { #name, "", ONNXL_ATTRIBUTE_##type, true }
+#define DEFAULT(name, type, ...) { #name, #__VA_ARGS__, ONNXL_ATTRIBUTE_##type, false } /* a list has commas */
 
 #define CONSTRAINTS(...) COUNTED(constraints, OnnxlOpConstraint, __VA_ARGS__)
 #define TYPE(name, set) { #name, .tensor = set }
@@ -40,28 +40,16 @@
 #define INPLACE_012 7
 #define INPLACE_ALL UINT32_MAX
 
-#define DOMAINS(X)                                                                                                     \
-  X(ONNX, "")                                                                                                          \
-  X(ML, "ai.onnx.ml")                                                                                                  \
-  X(PREVIEW, "ai.onnx.preview")                                                                                        \
-  X(TRAINING, "ai.onnx.preview.training")                                                                              \
-  X(MICROSOFT, "com.microsoft")
-
-typedef enum Domain {
-#define DOMAIN_ID(id, text) DOMAIN_##id,
-  DOMAINS(DOMAIN_ID)
-#undef DOMAIN_ID
-  N_DOMAINS,
-} Domain;
-
-#define DOMAIN_TEXT(id, text) [DOMAIN_##id] = text,
-static const char domain_names[N_DOMAINS][32] = { DOMAINS(DOMAIN_TEXT) };
-#undef DOMAIN_TEXT
+#define DOMAIN_ONNX ""
+#define DOMAIN_ML "ai.onnx.ml"
+#define DOMAIN_PREVIEW "ai.onnx.preview"
+#define DOMAIN_TRAINING "ai.onnx.preview.training"
+#define DOMAIN_MICROSOFT "com.microsoft"
 
 static const OnnxlOpSchema schemas[ONNXL_N_OPS] = {
 #define OP(id, op_name, version, rule, inputs, run, ...)                                                               \
   [ONNXL_OP_##id##_##op_name##_##version] = { .op = ONNXL_OP_##id##_##op_name##_##version,                             \
-                                              .domain = domain_names[DOMAIN_##id],                                     \
+                                              .domain = DOMAIN_##id,                                     \
                                               .name = #op_name,                                                        \
                                               .since = version,                                                        \
                                               .inplace = INPLACE_##inputs,                                             \
@@ -78,16 +66,6 @@ onnxl_op_schema(OnnxlOp op)
   return &schemas[op];
 }
 
-static int
-find_domain(OnnxlStr domain)
-{
-  domain = onnxl_domain_normal(domain);
-  for (int i = 0; i < N_DOMAINS; i++)
-    if (onnxl_str_is(domain, domain_names[i]))
-      return i;
-  return -1;
-}
-
 /* Open addressing over (domain, name), a slot holds 1 + the operator's oldest row. It is filled at the first look-up,
  * which takes some 10 µs; a table made when the program is built would need a generator to keep in step with the rows. */
 enum { N_SLOTS = 1024 };
@@ -102,7 +80,7 @@ first_slot(OnnxlStr domain, OnnxlStr name)
 static bool
 same_operator(const OnnxlOpSchema *a, const OnnxlOpSchema *b)
 {
-  return a->domain == b->domain && strcmp(a->name, b->name) == 0;
+  return strcmp(a->name, b->name) == 0 && strcmp(a->domain, b->domain) == 0;
 }
 
 static void
@@ -146,12 +124,11 @@ onnxl_op_find(OnnxlStr domain, OnnxlStr op_type, int64_t opset)
 int32_t
 onnxl_op_newest(OnnxlStr domain)
 {
-  int id = find_domain(domain);
+  domain = onnxl_domain_normal(domain);
   int32_t newest = 0;
-  if (id >= 0)
-    for (uint32_t op = 0; op < ONNXL_N_OPS; op++)
-      if (schemas[op].domain == domain_names[id])
-        newest = MAX(newest, schemas[op].since);
+  for (uint32_t op = 0; op < ONNXL_N_OPS; op++)
+    if (onnxl_str_is(domain, schemas[op].domain))
+      newest = MAX(newest, schemas[op].since);
   return newest;
 }
 
@@ -168,9 +145,11 @@ given_attribute(const OnnxlNode *node, const char *name, OnnxlAttributeType type
 static const char *
 default_text(const OnnxlOpSchema *schema, const char *name, OnnxlAttributeType type)
 {
-  for (uint8_t i = 0; schema && i < schema->n_attributes; i++)
-    if (strcmp(schema->attributes[i].name, name) == 0)
-      return schema->attributes[i].type == type ? schema->attributes[i].default_text : NULL;
+  for (uint8_t i = 0; schema && i < schema->n_attributes; i++) {
+    const OnnxlOpAttribute *attribute = &schema->attributes[i];
+    if (strcmp(attribute->name, name) == 0)
+      return attribute->type == type && attribute->default_text[0] ? attribute->default_text : NULL;
+  }
   return NULL;
 }
 

@@ -16,24 +16,26 @@ typedef enum OnnxlOp {
 
 typedef enum OnnxlParamOption { ONNXL_PARAM_SINGLE, ONNXL_PARAM_OPTIONAL, ONNXL_PARAM_VARIADIC } OnnxlParamOption;
 
+/* Texts lie inside the structs: pointers to them would be relocated, and their pages copied, whenever a tool starts. */
+
 /* An input or output. type: a constraint's name ("T") or a type text ("tensor(int64)"). Only the last is variadic. */
 typedef struct OnnxlOpParam {
-  const char *name;
-  const char *type;
+  char name[32];
+  char type[16];
   OnnxlParamOption option;
   bool heterogeneous; /* variadic: the values may have different types */
 } OnnxlOpParam;
 
 typedef struct OnnxlOpAttribute {
-  const char *name;
+  char name[32];
+  char default_text[24]; /* as in the text syntax: "1", "0.5", "\"constant\"", "[0, 1]"; "" = none */
   OnnxlAttributeType type;
   bool required;
-  const char *default_text; /* as in the text syntax: "1", "0.5", "\"constant\"", "[0, 1]"; NULL = none */
 } OnnxlOpAttribute;
 
 /* A type constraint: its name and the types it allows, a bit set over element types for each kind of value. */
 typedef struct OnnxlOpConstraint {
-  const char *name;
+  char name[8];
   uint32_t tensor;            /* bit = OnnxlDataType: tensor(T) */
   uint32_t sequence;          /* seq(tensor(T)) */
   uint32_t optional_tensor;   /* optional(tensor(T)) */
@@ -43,8 +45,8 @@ typedef struct OnnxlOpConstraint {
 
 typedef struct OnnxlOpSchema {
   OnnxlOp op;
-  const char *domain; /* "" for ai.onnx */
-  const char *name;
+  char domain[28]; /* "" for ai.onnx */
+  char name[28];
   int32_t since;
   int32_t min_inputs, max_inputs;   /* max INT32_MAX = any number */
   int32_t min_outputs, max_outputs;
@@ -58,8 +60,8 @@ typedef struct OnnxlOpSchema {
   uint8_t n_inputs, n_outputs, n_attributes, n_constraints;
   uint32_t inplace;            /* bit i: output 0 may overwrite input i, which the kernel reads element by element, when
                                 * both have the same number of elements and the same size of an element */
-  const char *shape_rule;      /* column texts for --list-ops: "NONE" or the rule's name */
-  const char *kernel;
+  char shape_rule[28];         /* the column's text: a name or "NONE" */
+  char kernel[28];
 } OnnxlOpSchema;
 
 /* The row of an id, which must be below ONNXL_N_OPS. */
