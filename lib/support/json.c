@@ -1,0 +1,265 @@
+#include "support/json.h"
+
+#include <math.h>
+
+#include "support/number.h"
+
+enum { INDENT = 1 };
+
+void
+onnxl_json_init(OnnxlJson *json, OnnxlOutput *out, uint32_t break_depth)
+{
+  *json = (OnnxlJson){ .out = out, .break_depth = break_depth };
+}
+
+static void
+new_line(OnnxlJson *json)
+{
+  onnxl_output_char(json->out, '\n');
+  onnxl_output_spaces(json->out, json->depth * INDENT);
+}
+
+/* What must stand between the item before and the one that starts now. */
+static void
+start_item(OnnxlJson *json)
+{
+  if (json->after_key) {
+    json->after_key = false;
+  } else if (json->depth > 0) {
+    if (json->filled)
+      onnxl_output_char(json->out, ',');
+    if (json->depth <= json->break_depth)
+      new_line(json);
+    else if (json->filled)
+      onnxl_output_char(json->out, ' ');
+  }
+  json->filled = true;
+}
+
+static void
+begin(OnnxlJson *json, char bracket)
+{
+  start_item(json);
+  onnxl_output_char(json->out, bracket);
+  json->depth++;
+  json->filled = false;
+}
+
+static void
+end(OnnxlJson *json, char bracket)
+{
+  bool break_line = json->filled && json->depth <= json->break_depth;
+  json->depth--;
+  if (break_line)
+    new_line(json);
+  onnxl_output_char(json->out, bracket);
+  json->filled = true;
+}
+
+void
+onnxl_json_begin_object(OnnxlJson *json)
+{
+  begin(json, '{');
+}
+
+void
+onnxl_json_end_object(OnnxlJson *json)
+{
+  end(json, '}');
+}
+
+void
+onnxl_json_begin_array(OnnxlJson *json)
+{
+  begin(json, '[');
+}
+
+void
+onnxl_json_end_array(OnnxlJson *json)
+{
+  end(json, ']');
+}
+
+/* Characters that are legal in JSON but drive a terminal or turn the direction of text are escaped as well. */
+static bool
+is_unsafe(gunichar c)
+{
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+static bool
+is_plain(char c)
+{
+  return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
+}
+
+static void
+write_escaped(OnnxlOutput *out, gunichar c, const char *bytes, size_t size)
+{
+  const char *letters = "b\bf\fn\nr\rt\t";
+  if (c == '"' || c == '\\') {
+    onnxl_output_char(out, '\\');
+    onnxl_output_char(out, (char)c);
+    return;
+  }
+  if (!is_unsafe(c)) {
+    onnxl_output_write(out, bytes, size);
+    return;
+  }
+  for (; *letters; letters += 2) {
+    if ((gunichar)letters[1] == c) {
+      onnxl_output_char(out, '\\');
+      onnxl_output_char(out, letters[0]);
+      return;
+    }
+  }
+  onnxl_output_printf(out, "\\u%04x", c);
+}
+
+static void
+write_string(OnnxlOutput *out, OnnxlStr text)
+{
+  const char *p = text.data, *stop = p + text.size;
+  onnxl_output_char(out, '"');
+  while (p < stop) {
+    const char *plain = p;
+    while (p < stop && is_plain(*p))
+      p++;
+    onnxl_output_write(out, plain, (size_t)(p - plain));
+    if (p == stop)
+      break;
+    gunichar c = g_utf8_get_char_validated(p, stop - p);
+    if (*p == '\0')
+      c = 0; /* which the function above takes for the end of the text */
+    if (c == (gunichar)-1 || c == (gunichar)-2) {
+      onnxl_output_text(out, "\xef\xbf\xbd");
+      p++;
+      continue;
+    }
+    const char *next = *p == '\0' ? p + 1 : g_utf8_next_char(p);
+    write_escaped(out, c, p, (size_t)(next - p));
+    p = next;
+  }
+  onnxl_output_char(out, '"');
+}
+
+void
+onnxl_json_key_str(OnnxlJson *json, OnnxlStr key)
+{
+  start_item(json);
+  write_string(json->out, key);
+  onnxl_output_text(json->out, ": ");
+  json->after_key = true;
+}
+
+void
+onnxl_json_key(OnnxlJson *json, const char *key)
+{
+  onnxl_json_key_str(json, onnxl_str(key));
+}
+
+void
+onnxl_json_string(OnnxlJson *json, OnnxlStr text)
+{
+  start_item(json);
+  write_string(json->out, text);
+}
+
+void
+onnxl_json_text(OnnxlJson *json, const char *text)
+{
+  onnxl_json_string(json, onnxl_str(text));
+}
+
+void
+onnxl_json_base64(OnnxlJson *json, OnnxlStr bytes)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const unsigned char *p = (const unsigned char *)bytes.data;
+  start_item(json);
+  onnxl_output_char(json->out, '"');
+  for (size_t i = 0; i < bytes.size; i += 3) {
+    size_t n = MIN(bytes.size - i, (size_t)3);
+    uint32_t word = (uint32_t)p[i] << 16 | (n > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (n > 2 ? p[i + 2] : 0);
+    char group[4] = { digits[word >> 18], digits[word >> 12 & 63], n > 1 ? digits[word >> 6 & 63] : '=',
+                      n > 2 ? digits[word & 63] : '=' };
+    onnxl_output_write(json->out, group, sizeof group);
+  }
+  onnxl_output_char(json->out, '"');
+}
+
+void
+onnxl_json_bytes(OnnxlJson *json, OnnxlStr bytes)
+{
+  if (onnxl_str_is_utf8(bytes)) {
+    onnxl_json_string(json, bytes);
+    return;
+  }
+  start_item(json);
+  onnxl_output_text(json->out, "{\"base64\": ");
+  json->after_key = true;
+  onnxl_json_base64(json, bytes);
+  onnxl_output_char(json->out, '}');
+}
+
+void
+onnxl_json_int64(OnnxlJson *json, int64_t value)
+{
+  start_item(json);
+  onnxl_output_int64(json->out, value);
+}
+
+void
+onnxl_json_uint64(OnnxlJson *json, uint64_t value)
+{
+  start_item(json);
+  onnxl_output_uint64(json->out, value);
+}
+
+void
+onnxl_json_bool(OnnxlJson *json, bool value)
+{
+  start_item(json);
+  onnxl_output_text(json->out, value ? "true" : "false");
+}
+
+void
+onnxl_json_null(OnnxlJson *json)
+{
+  start_item(json);
+  onnxl_output_text(json->out, "null");
+}
+
+/* Writes the string that stands for a value that JSON has no number for. */
+static bool
+write_special(OnnxlJson *json, double value)
+{
+  if (isfinite(value))
+    return false;
+  onnxl_output_text(json->out, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+  return true;
+}
+
+void
+onnxl_json_float(OnnxlJson *json, float value)
+{
+  start_item(json);
+  if (!write_special(json, value))
+    onnxl_output_float(json->out, value);
+}
+
+void
+onnxl_json_double(OnnxlJson *json, double value)
+{
+  start_item(json);
+  if (!write_special(json, value))
+    onnxl_output_double(json->out, value);
+}
+
+void
+onnxl_json_end(OnnxlJson *json)
+{
+  onnxl_output_char(json->out, '\n');
+  json->filled = false;
+}
