@@ -20,14 +20,15 @@ typedef struct OnnxlExternalFile {
   uint64_t device, inode;
 } OnnxlExternalFile;
 
-/* Opens the file at location, or returns the one opened before. Refused: absolute paths, "..", "." or empty components that
- * lead out, backslashes, symbolic links (unless allowed), anything but a regular file; opening never blocks. Returns:
- * borrowed; NULL with ONNXL_ERROR_IO naming tensor and location. */
+/* Opens the file at location, or returns the one opened before. Refused: absolute paths, ".." out of
+ * the folder, symbolic links (unless allowed), anything but a regular file; opening never blocks. Returns: borrowed; NULL
+ * with ONNXL_ERROR_IO naming tensor and location. */
 const OnnxlExternalFile *onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tensor_name,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Where the values of an external tensor lie: its file, offset and length (of the entries, else what dims and type need).
- * The range is checked against the size of the file. Findings and errors name the tensor. */
+ * The range is checked against the size of the file; a length that is larger than needed is a warning. Findings and errors
+ * name the tensor. */
 typedef struct OnnxlExternalRange {
   const OnnxlExternalFile *file;
   uint64_t offset;
