@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "support/escape.h"
 #include "support/number.h"
 
 enum { INDENT = 1 };
@@ -80,14 +81,6 @@ onnxl_json_end_array(OnnxlJson *json)
   end(json, ']');
 }
 
-/* Characters that are legal in JSON but drive a terminal or turn the direction of text are escaped as well. */
-static bool
-is_unsafe(gunichar c)
-{
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
 static bool
 is_plain(char c)
 {
@@ -95,7 +88,7 @@ is_plain(char c)
 }
 
 static void
-write_escaped(OnnxlOutput *out, gunichar c, const char *bytes, size_t size)
+write_escaped(OnnxlOutput *out, uint32_t c, const char *bytes, size_t size)
 {
   const char *letters = "b\bf\fn\nr\rt\t";
   if (c == '"' || c == '\\') {
@@ -103,12 +96,13 @@ write_escaped(OnnxlOutput *out, gunichar c, const char *bytes, size_t size)
     onnxl_output_char(out, (char)c);
     return;
   }
-  if (!is_unsafe(c)) {
+  /* Unsafe characters are legal in JSON, but a terminal must not see them. */
+  if (!onnxl_is_unsafe_char(c)) {
     onnxl_output_write(out, bytes, size);
     return;
   }
   for (; *letters; letters += 2) {
-    if ((gunichar)letters[1] == c) {
+    if ((uint32_t)letters[1] == c) {
       onnxl_output_char(out, '\\');
       onnxl_output_char(out, letters[0]);
       return;
@@ -129,17 +123,13 @@ write_string(OnnxlOutput *out, OnnxlStr text)
     onnxl_output_write(out, plain, (size_t)(p - plain));
     if (p == stop)
       break;
-    gunichar c = g_utf8_get_char_validated(p, stop - p);
-    if (*p == '\0')
-      c = 0; /* which the function above takes for the end of the text */
-    if (c == (gunichar)-1 || c == (gunichar)-2) {
+    uint32_t c;
+    size_t size = onnxl_utf8_next(onnxl_str_n(p, (size_t)(stop - p)), &c);
+    if (size > 0)
+      write_escaped(out, c, p, size);
+    else
       onnxl_output_text(out, "\xef\xbf\xbd");
-      p++;
-      continue;
-    }
-    const char *next = *p == '\0' ? p + 1 : g_utf8_next_char(p);
-    write_escaped(out, c, p, (size_t)(next - p));
-    p = next;
+    p += size > 0 ? size : 1;
   }
   onnxl_output_char(out, '"');
 }
