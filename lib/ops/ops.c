@@ -66,10 +66,14 @@ onnxl_op_schema(OnnxlOp op)
   return &schemas[op];
 }
 
-/* Open addressing over (domain, name), a slot holds 1 + the operator's oldest row. It is filled at the first look-up,
- * which takes some 10 µs; a table made when the program is built would need a generator to keep in step with the rows. */
+/* Open addressing over (domain, name). The slots are filled at the first look-up, which takes some 20 µs; a table made when
+ * the program is built would need a generator to keep in step with the rows. */
 enum { N_SLOTS = 1024 };
-static uint16_t slots[N_SLOTS];
+static struct {
+  uint16_t first; /* row of the oldest version */
+  uint8_t n_rows; /* versions, which stand together; 0: an empty slot */
+  uint8_t name_size;
+} slots[N_SLOTS];
 
 static uint32_t
 first_slot(OnnxlStr domain, OnnxlStr name)
@@ -77,22 +81,20 @@ first_slot(OnnxlStr domain, OnnxlStr name)
   return (uint32_t)(onnxl_str_hash(name) + domain.size) % N_SLOTS;
 }
 
-static bool
-same_operator(const OnnxlOpSchema *a, const OnnxlOpSchema *b)
-{
-  return strcmp(a->name, b->name) == 0 && strcmp(a->domain, b->domain) == 0;
-}
-
 static void
 fill_slots(void)
 {
-  for (uint16_t op = 0; op < ONNXL_N_OPS; op++) {
-    if (op > 0 && same_operator(&schemas[op - 1], &schemas[op]))
-      continue;
-    uint32_t slot = first_slot(onnxl_str(schemas[op].domain), onnxl_str(schemas[op].name));
-    while (slots[slot])
+  for (uint32_t op = 0, n_rows; op < ONNXL_N_OPS; op += n_rows) {
+    const OnnxlOpSchema *row = &schemas[op];
+    for (n_rows = 1; op + n_rows < ONNXL_N_OPS; n_rows++)
+      if (strcmp(row[n_rows].name, row->name) != 0 || strcmp(row[n_rows].domain, row->domain) != 0)
+        break;
+    uint32_t slot = first_slot(onnxl_str(row->domain), onnxl_str(row->name));
+    while (slots[slot].n_rows)
       slot = (slot + 1) % N_SLOTS;
-    slots[slot] = op + 1;
+    slots[slot].first = (uint16_t)op;
+    slots[slot].n_rows = (uint8_t)n_rows;
+    slots[slot].name_size = (uint8_t)strlen(row->name);
   }
 }
 
@@ -106,17 +108,15 @@ onnxl_op_find(OnnxlStr domain, OnnxlStr op_type, int64_t opset)
   }
 
   domain = onnxl_domain_normal(domain);
-  for (uint32_t slot = first_slot(domain, op_type); slots[slot]; slot = (slot + 1) % N_SLOTS) {
-    const OnnxlOpSchema *row = &schemas[slots[slot] - 1];
-    if (!onnxl_str_is(op_type, row->name) || !onnxl_str_is(domain, row->domain))
+  for (uint32_t slot = first_slot(domain, op_type); slots[slot].n_rows; slot = (slot + 1) % N_SLOTS) {
+    const OnnxlOpSchema *rows = &schemas[slots[slot].first];
+    if (op_type.size != slots[slot].name_size || memcmp(op_type.data, rows->name, op_type.size) != 0 ||
+        !onnxl_str_is(domain, rows->domain))
       continue;
-    const OnnxlOpSchema *found = NULL;
-    for (const OnnxlOpSchema *next = row; next < schemas + ONNXL_N_OPS && next->since <= opset; next++) {
-      if (!same_operator(row, next))
-        break;
-      found = next;
-    }
-    return found;
+    for (uint32_t i = slots[slot].n_rows; i > 0; i--)
+      if (rows[i - 1].since <= opset)
+        return &rows[i - 1];
+    return NULL;
   }
   return NULL;
 }
