@@ -8,10 +8,10 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import tally                                    # noqa: E402  (beside this folder)
+import tally                                    # noqa: E402  (in the folder above)
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected-pass.txt")
-RESULT = re.compile(r"(PASS|FAIL|UNSUPPORTED) (.*)")
+RESULT = re.compile(r"(PASS|FAIL|UNSUPPORTED) [^\s:]*:? ?(.*)")
 BATCH = 100             # folders a process
 
 
@@ -57,11 +57,11 @@ def run_batch(tool, folders, timeout):
         results, wrong = exec_test(tool, rest, timeout)
         done += results
         if wrong and len(rest) == 1 and not results:
-            done.append(("FAIL", "%s: %s" % (os.path.basename(rest[0]), wrong)))
+            done.append(("FAIL", wrong))
             size = len(folders)
         elif wrong and len(results) == len(rest):
             # Every case answered and the process still ended badly (a leak, say): it is charged to the last one.
-            done[-1] = ("FAIL", "%s: %s" % (done[-1][1], wrong))
+            done[-1] = ("FAIL", wrong)
         elif wrong:
             size = 1            # results may have been lost in a buffer: find the culprit one by one
     return done
