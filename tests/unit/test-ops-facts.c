@@ -1,7 +1,5 @@
 /* Compares every field of every row with operators.jsonl, a dump of the schemas of all opsets, which is too large for the
  * repository: $ONNXL_SHARED/facts, by default ../shared/facts. Skipped (status 77) where that is missing. */
-#include <limits.h>
-
 #include <jansson.h>
 
 #include "ops/ops.h"

@@ -1,5 +1,3 @@
-#include <limits.h>
-
 #include "ops/list.h"
 #include "ops/ops.h"
 
