@@ -286,6 +286,15 @@ const OnnxlMessageDescriptor *const onnxl_message_descriptors[] = { MESSAGES(REF
 const size_t onnxl_n_message_descriptors = G_N_ELEMENTS(onnxl_message_descriptors);
 
 const OnnxlFieldDescriptor *
+onnxl_field_by_number(const OnnxlMessageDescriptor *message, uint32_t number)
+{
+  for (size_t i = 0; i < message->n_fields; i++)
+    if (message->fields[i].number == number)
+      return &message->fields[i];
+  return NULL;
+}
+
+const OnnxlFieldDescriptor *
 onnxl_field_by_name(const OnnxlMessageDescriptor *message, OnnxlStr name)
 {
   for (size_t i = 0; i < message->n_fields; i++)

@@ -1,0 +1,68 @@
+/* One entry for every kind of input: what it is is told by its content. */
+#include "proto/model.h"
+#include "proto/text.h"
+#include "proto/wire.h"
+#include "support/error.h"
+
+typedef enum Format { FORMAT_BINARY, FORMAT_TEXT, FORMAT_JSON } Format;
+
+/* Bytes that occur in no text but early in every binary model, whose first bytes are tags and lengths. */
+static bool
+is_binary_byte(uint8_t byte)
+{
+  return byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte == 0x7f || byte >= 0xf8;
+}
+
+static Format
+sniff(OnnxlStr input)
+{
+  size_t i = 0;
+
+  if (input.size >= 3 && memcmp(input.data, "\xef\xbb\xbf", 3) == 0)
+    i = 3;
+  for (size_t j = i; j < MIN(input.size, 256); j++)
+    if (is_binary_byte((uint8_t)input.data[j]))
+      return FORMAT_BINARY;
+  while (i < input.size && strchr(" \t\n\v\f\r", input.data[i]))
+    i++;
+  return i < input.size && input.data[i] == '{' ? FORMAT_JSON : FORMAT_TEXT;
+}
+
+OnnxlModel *
+onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
+{
+  OnnxlFile *file = onnxl_file_open(path, limits->max_memory, error);
+  bool done = false;
+
+  if (!file)
+    return NULL;
+  OnnxlModel *model = onnxl_model_new(onnxl_limits_metadata(limits, file->size));
+  OnnxlStr input = { file->data ? file->data : "", (size_t)file->size };
+  model->file = file;
+  if (file->path) {
+    g_free(model->folder);
+    model->folder = g_path_get_dirname(file->path);
+  }
+  onnxl_diag_sink_set_file(sink, file->name);
+
+  if (input.size == 0) {
+    onnxl_diag(sink, ONNXL_DIAG_EMPTY_INPUT, NULL, "input is empty");
+    onnxl_fail(error, ONNXL_ERROR_INVALID, "the input is empty");
+  } else {
+    switch (sniff(input)) {
+    case FORMAT_BINARY:
+      done = onnxl_wire_read(&onnxl_model_descriptor, input, 0, limits, model->arena, &model->proto, sink, error);
+      break;
+    case FORMAT_TEXT:
+      done = onnxl_text_read(input, limits->max_depth, model, sink, error);
+      break;
+    case FORMAT_JSON:
+      done = onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "%s: JSON input is not supported", file->name);
+      break;
+    }
+  }
+  if (done)
+    return model;
+  onnxl_model_free(model);
+  return NULL;
+}
