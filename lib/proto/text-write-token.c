@@ -1,0 +1,352 @@
+#include "proto/text-write-internal.h"
+
+#include "support/number.h"
+
+/* What a byte is within a name or string. */
+enum {
+  BYTE_LETTER = 1 << 0,  /* may start an identifier */
+  BYTE_DIGIT = 1 << 1,   /* may continue one */
+  BYTE_ESCAPE = 1 << 2,  /* needs a backslash in a string */
+  BYTE_BREAK = 1 << 3,   /* newline and tab: stand as they are in "…" */
+  BYTE_CONTROL = 1 << 4, /* other control characters: only in !"…" */
+  BYTE_HIGH = 1 << 5,    /* part of a longer UTF-8 sequence */
+};
+
+static const uint8_t byte_class[256] = {
+  [0 ... '\b'] = BYTE_CONTROL,
+  ['\t'] = BYTE_BREAK,
+  ['\n'] = BYTE_BREAK,
+  ['\v' ... 0x1f] = BYTE_CONTROL,
+  ['"'] = BYTE_ESCAPE,
+  ['\\'] = BYTE_ESCAPE,
+  ['0' ... '9'] = BYTE_DIGIT,
+  ['A' ... 'Z'] = BYTE_LETTER,
+  ['a' ... 'z'] = BYTE_LETTER,
+  ['_'] = BYTE_LETTER,
+  [0x7f] = BYTE_CONTROL,
+  [0x80 ... 0xff] = BYTE_HIGH,
+};
+
+void
+onnxl_text_newline(TextPrinter *p)
+{
+  onnxl_output_char(p->out, '\n');
+  p->line_start = onnxl_output_position(p->out);
+}
+
+/* Writes the words that change, on a line of their own. */
+static void
+note(TextPrinter *p, TextNeeds needs)
+{
+  static const char *const words[][2] = {
+    { "typed", "raw" }, { "external", "embed" }, { "+domain", "-domain" }, { "+name", "-name" }, { "+doc", "-doc" },
+  };
+  uint32_t changes = (p->notes ^ needs.words) & needs.mask;
+
+  onnxl_output_spaces(p->out, p->indent);
+  onnxl_output_text(p->out, "#:");
+  for (uint32_t i = 0; i < G_N_ELEMENTS(words); i++) {
+    if (!(changes >> i & 1))
+      continue;
+    onnxl_output_char(p->out, ' ');
+    onnxl_output_text(p->out, words[i][needs.words >> i & 1]);
+  }
+  onnxl_text_newline(p);
+  p->notes ^= changes;
+}
+
+void
+onnxl_text_start_line(TextPrinter *p, uint32_t indent, TextNeeds needs)
+{
+  p->indent = indent;
+  if ((p->notes ^ needs.words) & needs.mask)
+    note(p, needs);
+  onnxl_output_spaces(p->out, indent);
+}
+
+static bool
+is_identifier(OnnxlStr s)
+{
+  if (s.size == 0 || byte_class[(uint8_t)s.data[0]] != BYTE_LETTER)
+    return false;
+  for (size_t i = 1; i < s.size; i++)
+    if (!(byte_class[(uint8_t)s.data[i]] & (BYTE_LETTER | BYTE_DIGIT)))
+      return false;
+  return true;
+}
+
+/* Characters that are invisible or change the direction of the text around them, and the C1 controls. */
+static bool
+is_unsafe(gunichar c)
+{
+  return (c >= 0x80 && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+/* The character at data, which is not ASCII. Returns: its length; 0 when the bytes are not UTF-8. */
+static size_t
+decode_utf8(const char *data, size_t size, gunichar *ret_char)
+{
+  gunichar c = g_utf8_get_char_validated(data, (gssize)MIN(size, 4));
+  if (c == (gunichar)-1 || c == (gunichar)-2)
+    return 0;
+  *ret_char = c;
+  return (size_t)g_unichar_to_utf8(c, NULL);
+}
+
+/* True when "…" cannot hold the string, or should not show it. */
+static bool
+needs_escapes(OnnxlStr s)
+{
+  for (size_t i = 0; i < s.size;) {
+    uint8_t class = byte_class[(uint8_t)s.data[i]];
+    if (class & BYTE_CONTROL)
+      return true;
+    if (!(class & BYTE_HIGH)) {
+      i++;
+      continue;
+    }
+    gunichar c;
+    size_t n = decode_utf8(s.data + i, s.size - i, &c);
+    if (n == 0 || is_unsafe(c))
+      return true;
+    i += n;
+  }
+  return false;
+}
+
+static void
+escaped_string(TextPrinter *p, OnnxlStr s)
+{
+  onnxl_output_text(p->out, "!\"");
+  for (size_t i = 0; i < s.size;) {
+    uint8_t byte = (uint8_t)s.data[i];
+    uint8_t class = byte_class[byte];
+    gunichar c = byte;
+    size_t n = class & BYTE_HIGH ? decode_utf8(s.data + i, s.size - i, &c) : 1;
+    if (n == 0 || class & (BYTE_CONTROL | BYTE_BREAK)) {
+      if (byte == '\n' || byte == '\r' || byte == '\t')
+        onnxl_output_printf(p->out, "\\%c", byte == '\n' ? 'n' : byte == '\r' ? 'r' : 't');
+      else
+        onnxl_output_printf(p->out, "\\x%02x", byte);
+      n = 1;
+    } else if (class & BYTE_HIGH && is_unsafe(c)) {
+      onnxl_output_printf(p->out, "\\u{%x}", c);
+    } else {
+      if (class & BYTE_ESCAPE)
+        onnxl_output_char(p->out, '\\');
+      onnxl_output_write(p->out, s.data + i, n);
+    }
+    i += n;
+  }
+  onnxl_output_char(p->out, '"');
+}
+
+static void
+present_string(TextPrinter *p, OnnxlStr s)
+{
+  uint8_t classes = 0;
+
+  for (size_t i = 0; i < s.size; i++)
+    classes |= byte_class[(uint8_t)s.data[i]];
+  if (classes & (BYTE_CONTROL | BYTE_HIGH) && needs_escapes(s)) {
+    escaped_string(p, s);
+    return;
+  }
+  onnxl_output_char(p->out, '"');
+  if (!(classes & (BYTE_ESCAPE | BYTE_BREAK))) {
+    onnxl_output_str(p->out, s);
+  } else {
+    for (size_t i = 0; i < s.size; i++) {
+      if (s.data[i] == '\n') {
+        onnxl_text_newline(p);
+        continue;
+      }
+      if (byte_class[(uint8_t)s.data[i]] & BYTE_ESCAPE)
+        onnxl_output_char(p->out, '\\');
+      onnxl_output_char(p->out, s.data[i]);
+    }
+  }
+  onnxl_output_char(p->out, '"');
+}
+
+void
+onnxl_text_string(TextPrinter *p, OnnxlStr s)
+{
+  if (s.data)
+    present_string(p, s);
+  else
+    onnxl_output_char(p->out, '?');
+}
+
+void
+onnxl_text_name(TextPrinter *p, OnnxlStr name)
+{
+  if (is_identifier(name))
+    onnxl_output_str(p->out, name);
+  else
+    onnxl_text_string(p, name);
+}
+
+/* True for the words that start a type. */
+static bool
+is_type_word(OnnxlStr name)
+{
+  static const char *const words[] = { "seq", "map", "optional", "sparse_tensor", "opaque" };
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    if (onnxl_str_is(name, words[i]))
+      return true;
+  return onnxl_data_type_from_name(name) != ONNXL_TYPE_UNDEFINED;
+}
+
+static bool
+is_number_word(OnnxlStr name)
+{
+  static const char *const words[] = { "inf", "infinity", "nan" };
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    if (name.size == strlen(words[i]) && g_ascii_strncasecmp(name.data, words[i], name.size) == 0)
+      return true;
+  return false;
+}
+
+void
+onnxl_text_untyped_name(TextPrinter *p, OnnxlStr name)
+{
+  if (is_type_word(name))
+    present_string(p, name);
+  else
+    onnxl_text_name(p, name);
+}
+
+void
+onnxl_text_graph_value_name(TextPrinter *p, OnnxlStr name)
+{
+  if (is_number_word(name))
+    present_string(p, name);
+  else
+    onnxl_text_untyped_name(p, name);
+}
+
+void
+onnxl_text_dotted(TextPrinter *p, OnnxlStr name)
+{
+  bool start = true;
+
+  for (size_t i = 0; i < name.size; i++) {
+    uint8_t class = byte_class[(uint8_t)name.data[i]];
+    if (name.data[i] == '.' && !start) {
+      start = true;
+    } else if (class & BYTE_LETTER || (class & BYTE_DIGIT && !start)) {
+      start = false;
+    } else {
+      onnxl_text_string(p, name);
+      return;
+    }
+  }
+  if (start) /* empty, absent, or a dot at the end */
+    onnxl_text_string(p, name);
+  else
+    onnxl_output_str(p->out, name);
+}
+
+static size_t
+hex_bits(char *text, uint64_t bits, unsigned digits)
+{
+  static const char hex[] = "0123456789abcdef";
+  memcpy(text, "!0x", 3);
+  for (unsigned i = 0; i < digits; i++)
+    text[3 + i] = hex[bits >> 4 * (digits - 1 - i) & 15];
+  return 3 + digits;
+}
+
+size_t
+onnxl_text_float(char *text, float value)
+{
+  uint32_t bits = onnxl_float_bits(value);
+  /* Only the quiet NaN without payload has a name. */
+  if ((bits & 0x7fffffff) > 0x7f800000 && (bits & 0x7fffffff) != 0x7fc00000)
+    return hex_bits(text, bits, 8);
+  return onnxl_print_float(text, value);
+}
+
+size_t
+onnxl_text_double(char *text, double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  uint64_t magnitude = bits & INT64_MAX;
+  if (magnitude > UINT64_C(0x7ff0000000000000) && magnitude != UINT64_C(0x7ff8000000000000))
+    return hex_bits(text, bits, 16);
+  return onnxl_print_double(text, value);
+}
+
+void
+onnxl_text_item(TextPrinter *p, bool first, const char *text, size_t size)
+{
+  if (!first) {
+    onnxl_output_char(p->out, ',');
+    /* A blank before the item, a comma or a bracket behind it. */
+    if (onnxl_text_column(p) + 1 + size + 1 > TEXT_COLUMNS) {
+      onnxl_text_newline(p);
+      onnxl_output_spaces(p->out, p->indent + TEXT_ENTRY_INDENT);
+    } else {
+      onnxl_output_char(p->out, ' ');
+    }
+  }
+  onnxl_output_write(p->out, text, size);
+}
+
+void
+onnxl_text_uint_item(TextPrinter *p, bool first, uint64_t value)
+{
+  char digits[20];
+  char *at = digits + sizeof digits;
+  do {
+    *--at = (char)('0' + value % 10);
+    value /= 10;
+  } while (value > 0);
+  onnxl_text_item(p, first, at, (size_t)(digits + sizeof digits - at));
+}
+
+void
+onnxl_text_int_item(TextPrinter *p, bool first, int64_t value)
+{
+  char digits[20];
+  char *at = digits + sizeof digits;
+  uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  do {
+    *--at = (char)('0' + magnitude % 10);
+    magnitude /= 10;
+  } while (magnitude > 0);
+  if (value < 0)
+    *--at = '-';
+  onnxl_text_item(p, first, at, (size_t)(digits + sizeof digits - at));
+}
+
+void
+onnxl_text_int_items(TextPrinter *p, const OnnxlInt64List *list)
+{
+  for (size_t i = 0; i < list->count; i++)
+    onnxl_text_int_item(p, i == 0, list->items[i]);
+}
+
+void
+onnxl_text_float_items(TextPrinter *p, const OnnxlFloatList *list)
+{
+  char text[ONNXL_NUMBER_SIZE];
+  for (size_t i = 0; i < list->count; i++)
+    onnxl_text_item(p, i == 0, text, onnxl_text_float(text, list->items[i]));
+}
+
+void
+onnxl_text_separate(TextPrinter *p, bool first, TextNeeds needs)
+{
+  if (!first)
+    onnxl_output_char(p->out, ',');
+  if ((p->notes ^ needs.words) & needs.mask) {
+    onnxl_text_newline(p);
+    onnxl_text_start_line(p, p->indent, needs);
+  } else if (!first) {
+    onnxl_output_char(p->out, ' ');
+  }
+}
