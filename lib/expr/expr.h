@@ -29,12 +29,17 @@ OnnxlExpr onnxl_expr_sub(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
 OnnxlExpr onnxl_expr_mul(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
 OnnxlExpr onnxl_expr_neg(OnnxlExprPool *pool, OnnxlExpr a);
 OnnxlExpr onnxl_expr_floor_div(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b); /* a // b, towards minus infinity */
-OnnxlExpr onnxl_expr_exact_div(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b); /* a /: b, the caller knows there is no rest */
+OnnxlExpr onnxl_expr_exact_div(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b); /* a /: b, known to leave no rest */
 OnnxlExpr onnxl_expr_ceil_div(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
+/* NULL unless the facts tell the sign of b, or b divides a. */
 OnnxlExpr onnxl_expr_trunc_div(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b); /* towards zero, as ONNX's integer Div */
 OnnxlExpr onnxl_expr_mod(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);       /* sign of the divisor, as Python */
 OnnxlExpr onnxl_expr_max(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
 OnnxlExpr onnxl_expr_min(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
+
+/* The largest (smallest) of n >= 1 operands: one step where pairwise calls would copy the operands n times. */
+OnnxlExpr onnxl_expr_max_of(OnnxlExprPool *pool, const OnnxlExpr *operands, size_t n);
+OnnxlExpr onnxl_expr_min_of(OnnxlExprPool *pool, const OnnxlExpr *operands, size_t n);
 
 /* The sum of n terms in time linear in their number (up to sorting). */
 OnnxlExpr onnxl_expr_sum(OnnxlExprPool *pool, const OnnxlExpr *terms, size_t n);
@@ -44,21 +49,21 @@ bool onnxl_expr_is_int(OnnxlExpr e, int64_t *ret_value);
 /* True when e is one symbol; then *ret_name (may be NULL) is its name, borrowed from the pool. */
 bool onnxl_expr_is_symbol(OnnxlExpr e, OnnxlStr *ret_name);
 
-/* Facts about symbols, which simplification, bounds and comparison may use: min <= symbol <= max (INT64_MIN / INT64_MAX =
- * none). A dim symbol is >= 0: callers state it once per symbol. */
+/* Facts about symbols, which simplification, bounds and comparison may use: min <= symbol <= max (INT64_MIN / INT64_MAX
+ * = none). A dim symbol is >= 0: callers state it once per symbol. */
 void onnxl_expr_set_bounds(OnnxlExprPool *pool, OnnxlExpr symbol, int64_t min, int64_t max);
 
 /* Bounds of e that hold for every assignment allowed by the facts; INT64_MIN / INT64_MAX = none. */
 void onnxl_expr_bounds(OnnxlExprPool *pool, OnnxlExpr e, int64_t *ret_min, int64_t *ret_max);
 
 typedef enum OnnxlExprOrder {
-  ONNXL_EXPR_UNKNOWN,       /* depends on the symbols, or is not known */
-  ONNXL_EXPR_EQUAL,         /* a == b always */
-  ONNXL_EXPR_LESS,          /* a < b always */
+  ONNXL_EXPR_UNKNOWN, /* depends on the symbols, or is not known */
+  ONNXL_EXPR_EQUAL,   /* a == b always */
+  ONNXL_EXPR_LESS,    /* a < b always */
   ONNXL_EXPR_GREATER,
-  ONNXL_EXPR_LESS_EQUAL,    /* a <= b always, and neither EQUAL nor LESS is known */
+  ONNXL_EXPR_LESS_EQUAL, /* a <= b always, and neither EQUAL nor LESS is known */
   ONNXL_EXPR_GREATER_EQUAL,
-  ONNXL_EXPR_NOT_EQUAL,     /* a != b always, order unknown */
+  ONNXL_EXPR_NOT_EQUAL, /* a != b always, order unknown */
 } OnnxlExprOrder;
 
 OnnxlExprOrder onnxl_expr_compare(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
@@ -68,10 +73,11 @@ typedef bool (*OnnxlExprLookup)(void *data, OnnxlStr name, int64_t *ret_value);
 
 /* Evaluates with 128-bit intermediates. Error ONNXL_ERROR_INVALID: unknown symbol, overflow of the result, division by
  * zero, inexact exact division; each message holds the expression's text. */
-bool onnxl_expr_evaluate(OnnxlExpr e, OnnxlExprLookup lookup, void *data, int64_t *ret_value, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_expr_evaluate(OnnxlExpr e, OnnxlExprLookup lookup, void *data, int64_t *ret_value,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* e with every symbol for which replace() gives an expression replaced, simplified again. replace returns NULL to keep it. */
+/* e with every symbol for which replace() gives an expression replaced, simplified again. replace returns NULL to keep
+ * it. */
 typedef OnnxlExpr (*OnnxlExprReplace)(void *data, OnnxlStr name);
 OnnxlExpr onnxl_expr_substitute(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprReplace replace, void *data);
 
@@ -84,8 +90,8 @@ OnnxlExpr onnxl_expr_solve(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b, OnnxlE
 
 /* Parses the grammar of the manual: ^ (max) & (min) + - * // /: % prefix signs, names, integers, "quoted names",
  * max(), min(), CeilToInt(n,d). At most max_depth levels. Returns NULL with error (ONNXL_ERROR_INVALID). */
-OnnxlExpr onnxl_expr_parse(OnnxlExprPool *pool, OnnxlStr text, uint32_t max_depth, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+OnnxlExpr onnxl_expr_parse(OnnxlExprPool *pool, OnnxlStr text, uint32_t max_depth,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Canonical text. Unknown (NULL) prints as "?". A lone symbol prints as it is; inside an expression a name that is no
  * identifier stands in double quotes. onnxl_expr_text: borrowed from the pool, NUL-terminated, cached. */
