@@ -248,6 +248,13 @@ onnxl_json_double(OnnxlJson *json, double value)
 }
 
 void
+onnxl_json_raw(OnnxlJson *json, OnnxlStr value)
+{
+  start_item(json);
+  onnxl_output_str(json->out, value);
+}
+
+void
 onnxl_json_end(OnnxlJson *json)
 {
   onnxl_output_char(json->out, '\n');

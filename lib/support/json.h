@@ -44,6 +44,9 @@ void onnxl_json_null(OnnxlJson *json);
 void onnxl_json_float(OnnxlJson *json, float value);
 void onnxl_json_double(OnnxlJson *json, double value);
 
+/* A value that is JSON already. */
+void onnxl_json_raw(OnnxlJson *json, OnnxlStr value);
+
 /* Ends a document, or a line of JSON Lines, with a line break. */
 void onnxl_json_end(OnnxlJson *json);
 

@@ -1,0 +1,294 @@
+#include "cli/options.h"
+
+#include "support/error.h"
+#include "support/limits.h"
+#include "support/nearest.h"
+#include "support/number.h"
+
+void
+onnxl_string_list_add(OnnxlStringList *list, const char *item)
+{
+  list->items = g_renew(const char *, list->items, list->count + 1);
+  list->items[list->count++] = item;
+}
+
+void
+onnxl_string_list_clear(OnnxlStringList *list)
+{
+  g_free(list->items);
+  *list = (OnnxlStringList){ NULL, 0 };
+}
+
+typedef struct Parser {
+  const OnnxlOption *const *tables;
+  size_t n_tables;
+  int argc;
+  char **argv;
+  int next; /* the next argument to look at */
+  GError **error;
+} Parser;
+
+/* Options such as -MD, whose short form has two letters. */
+static bool
+is_paired(const OnnxlOption *option)
+{
+  return option->letter == 'M';
+}
+
+static bool
+takes_value(const OnnxlOption *option)
+{
+  return option->kind != ONNXL_KIND_FLAG && option->kind != ONNXL_KIND_OPTIONAL;
+}
+
+static const OnnxlOption *
+find_letter(const Parser *parser, char letter)
+{
+  for (size_t t = 0; t < parser->n_tables; t++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+      if (o->letter == letter && !is_paired(o))
+        return o;
+  return NULL;
+}
+
+static const OnnxlOption *
+find_paired(const Parser *parser, const char *letters)
+{
+  for (size_t t = 0; t < parser->n_tables; t++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+      if (is_paired(o) && strncmp(o->name, letters, 2) == 0 && (letters[2] == '\0' || takes_value(o)))
+        return o;
+  return NULL;
+}
+
+static const OnnxlOption *
+find_name(const Parser *parser, OnnxlStr name)
+{
+  for (size_t t = 0; t < parser->n_tables; t++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+      if (o->name && !is_paired(o) && onnxl_str_is(name, o->name))
+        return o;
+  return NULL;
+}
+
+static bool
+unknown_name(const Parser *parser, OnnxlStr name)
+{
+  GPtrArray *names = g_ptr_array_new();
+  for (size_t t = 0; t < parser->n_tables; t++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+      if (o->name && !is_paired(o))
+        g_ptr_array_add(names, (void *)o->name);
+  const char *nearest = onnxl_nearest(name, (const char *const *)names->pdata, names->len);
+  g_ptr_array_free(names, TRUE);
+  if (nearest)
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", ONNXL_ARG(name),
+                      nearest);
+  return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '--%.*s' (--help lists the options)",
+                    ONNXL_ARG(name));
+}
+
+/* The option as the user may write it, for messages. */
+static const char *
+spelling(const OnnxlOption *option, char buffer[64])
+{
+  if (is_paired(option))
+    g_snprintf(buffer, 64, "-%s", option->name);
+  else if (option->name)
+    g_snprintf(buffer, 64, "--%s", option->name);
+  else
+    g_snprintf(buffer, 64, "-%c", option->letter);
+  return buffer;
+}
+
+static bool
+set_choice(const Parser *parser, const OnnxlOption *option, const char *value)
+{
+  char name[64];
+  char **words = g_strsplit(option->value, "|", -1);
+  bool found = false;
+  for (int i = 0; words[i] && !found; i++) {
+    found = strcmp(words[i], value) == 0;
+    if (found)
+      *option->to.choice = i;
+  }
+  if (!found) {
+    const char *nearest = onnxl_nearest(onnxl_str(value), (const char *const *)words, g_strv_length(words));
+    char *list = g_strjoinv(", ", words);
+    if (nearest)
+      onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not one of %s; did you mean '%s'?",
+                 spelling(option, name), value, list, nearest);
+    else
+      onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not one of %s", spelling(option, name), value, list);
+    g_free(list);
+  }
+  g_strfreev(words);
+  return found;
+}
+
+/* Stores a value; NULL for a flag, or for an optional value that is not given. */
+static bool
+set(const Parser *parser, const OnnxlOption *option, const char *value)
+{
+  char name[64];
+  uint64_t number;
+  switch (option->kind) {
+  case ONNXL_KIND_FLAG:
+    *option->to.flag = true;
+    return true;
+  case ONNXL_KIND_STRING:
+    *option->to.string = value;
+    return true;
+  case ONNXL_KIND_OPTIONAL:
+    *option->to.string = value ? value : "";
+    return true;
+  case ONNXL_KIND_LIST:
+    onnxl_string_list_add(option->to.list, value);
+    return true;
+  case ONNXL_KIND_SIZE:
+    if (onnxl_parse_size(value, option->to.size))
+      return true;
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a size such as 4096, 64K or 4G",
+                      spelling(option, name), value);
+  case ONNXL_KIND_COUNT:
+    if (!onnxl_str_to_uint64(onnxl_str(value), UINT32_MAX, &number))
+      return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number from 0 to %u",
+                        spelling(option, name), value, UINT32_MAX);
+    *option->to.count = (uint32_t)number;
+    return true;
+  case ONNXL_KIND_NUMBER:
+    if (onnxl_parse_double(onnxl_str(value), option->to.number) == ONNXL_NUMBER_OK)
+      return true;
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number", spelling(option, name), value);
+  case ONNXL_KIND_CHOICE:
+    return set_choice(parser, option, value);
+  case ONNXL_KIND_END:
+    break;
+  }
+  return false;
+}
+
+/* The value of an option that needs one and has none attached: the next argument. */
+static bool
+set_from_next(Parser *parser, const OnnxlOption *option)
+{
+  char name[64];
+  if (parser->next >= parser->argc)
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s needs a value: %s", spelling(option, name), option->value);
+  return set(parser, option, parser->argv[parser->next++]);
+}
+
+static bool
+parse_long(Parser *parser, const char *argument)
+{
+  const char *equals = strchr(argument, '=');
+  OnnxlStr name = equals ? onnxl_str_n(argument, (size_t)(equals - argument)) : onnxl_str(argument);
+  const OnnxlOption *option = find_name(parser, name);
+  if (!option)
+    return unknown_name(parser, name);
+  if (equals && option->kind == ONNXL_KIND_FLAG)
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "--%s takes no value", option->name);
+  if (!equals && takes_value(option))
+    return set_from_next(parser, option);
+  return set(parser, option, equals ? equals + 1 : NULL);
+}
+
+static bool
+parse_short(Parser *parser, const char *letters)
+{
+  const OnnxlOption *option = find_paired(parser, letters);
+  if (option)
+    return letters[2] == '\0' && takes_value(option) ? set_from_next(parser, option) : set(parser, option, letters + 2);
+  for (; *letters; letters++) {
+    option = find_letter(parser, *letters);
+    if (!option)
+      return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '-%s' (--help lists the options)", letters);
+    if (takes_value(option))
+      return letters[1] == '\0' ? set_from_next(parser, option) : set(parser, option, letters + 1);
+    if (!set(parser, option, NULL))
+      return false;
+  }
+  return true;
+}
+
+bool
+onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc, char **argv, OnnxlStringList *operands,
+                    GError **error)
+{
+  Parser parser = { tables, n_tables, argc, argv, 1, error };
+  bool only_operands = false;
+  while (parser.next < argc) {
+    const char *argument = argv[parser.next++];
+    if (only_operands || argument[0] != '-' || argument[1] == '\0')
+      onnxl_string_list_add(operands, argument);
+    else if (strcmp(argument, "--") == 0)
+      only_operands = true;
+    else if (!(argument[1] == '-' ? parse_long(&parser, argument + 2) : parse_short(&parser, argument + 1)))
+      return false;
+  }
+  return true;
+}
+
+enum { HELP_COLUMN = 30, HELP_WIDTH = 100 };
+
+/* Writes words, broken before the width, continuing at the help column. */
+static void
+wrap(OnnxlOutput *out, const char *text, size_t column)
+{
+  while (*text) {
+    size_t word = strcspn(text, " ");
+    if (column > HELP_COLUMN && column + 1 + word > HELP_WIDTH) {
+      onnxl_output_char(out, '\n');
+      onnxl_output_spaces(out, HELP_COLUMN);
+      column = HELP_COLUMN;
+    } else if (column > HELP_COLUMN) {
+      onnxl_output_char(out, ' ');
+      column++;
+    }
+    onnxl_output_write(out, text, word);
+    column += word;
+    text += word + strspn(text + word, " ");
+  }
+  onnxl_output_char(out, '\n');
+}
+
+void
+onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out)
+{
+  for (const OnnxlOption *o = table; o->kind != ONNXL_KIND_END; o++) {
+    char form[256];
+    const char *value = o->value ? o->value : "";
+    if (is_paired(o))
+      g_snprintf(form, sizeof form, "  -%s%s%s", o->name, *value ? " " : "", value);
+    else if (!o->name)
+      g_snprintf(form, sizeof form, "  -%c%s%s", o->letter, *value && o->letter != 'W' ? " " : "", value);
+    else
+      g_snprintf(form, sizeof form, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                 o->letter ? "," : " ", o->name, o->kind == ONNXL_KIND_OPTIONAL ? "[=" : *value ? "=" : "", value,
+                 o->kind == ONNXL_KIND_OPTIONAL ? "]" : "");
+    size_t length = strlen(form);
+    onnxl_output_text(out, form);
+    if (length + 2 > HELP_COLUMN)
+      onnxl_output_char(out, '\n');
+    onnxl_output_spaces(out, (uint32_t)(length + 2 > HELP_COLUMN ? HELP_COLUMN : HELP_COLUMN - length));
+    wrap(out, o->help, HELP_COLUMN);
+  }
+}
+
+void
+onnxl_options_list(const OnnxlOption *table, OnnxlOutput *out)
+{
+  static const char *const kinds[] = {
+    [ONNXL_KIND_FLAG] = "flag", [ONNXL_KIND_STRING] = "value", [ONNXL_KIND_OPTIONAL] = "optional",
+    [ONNXL_KIND_LIST] = "list", [ONNXL_KIND_SIZE] = "size",    [ONNXL_KIND_COUNT] = "count",
+    [ONNXL_KIND_NUMBER] = "number", [ONNXL_KIND_CHOICE] = "choice",
+  };
+  for (const OnnxlOption *o = table; o->kind != ONNXL_KIND_END; o++) {
+    if (is_paired(o))
+      onnxl_output_printf(out, "-%s\t", o->name);
+    else
+      onnxl_output_printf(out, "%s%.1s\t", o->letter ? "-" : "", &o->letter);
+    onnxl_output_printf(out, "%s%s\t%s\t%s\t%s\n", o->name && !is_paired(o) ? "--" : "",
+                        o->name && !is_paired(o) ? o->name : "", kinds[o->kind], o->value ? o->value : "", o->help);
+  }
+}

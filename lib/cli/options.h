@@ -1,0 +1,71 @@
+/* A table of options is all that parsing, --help and the shell completion need to know of a tool. */
+#ifndef ONNXL_CLI_OPTIONS_H
+#define ONNXL_CLI_OPTIONS_H
+
+#include <glib.h>
+
+#include "support/output.h"
+
+/* The values of an option that may be repeated, in order. items are borrowed from argv. */
+typedef struct OnnxlStringList {
+  const char **items;
+  size_t count;
+} OnnxlStringList;
+
+void onnxl_string_list_add(OnnxlStringList *list, const char *item);
+void onnxl_string_list_clear(OnnxlStringList *list);
+
+typedef enum OnnxlOptionKind {
+  ONNXL_KIND_END,      /* ends a table */
+  ONNXL_KIND_FLAG,     /* sets a bool */
+  ONNXL_KIND_STRING,   /* takes a value; the last one counts */
+  ONNXL_KIND_OPTIONAL, /* --name or --name=VALUE: "" without a value, never the next argument */
+  ONNXL_KIND_LIST,     /* takes a value, may be repeated */
+  ONNXL_KIND_SIZE,     /* takes bytes as 4096, 4K, 4M, 4G */
+  ONNXL_KIND_COUNT,    /* takes a number from 0 to UINT32_MAX */
+  ONNXL_KIND_NUMBER,   /* takes a floating-point number */
+  ONNXL_KIND_CHOICE,   /* takes one of the words in value, "a|b|c"; the result is its index */
+} OnnxlOptionKind;
+
+typedef struct OnnxlOption {
+  char letter;      /* 0: none */
+  const char *name; /* NULL: none. With letter 'M' the whole short form follows one dash: "MD" is -MD */
+  OnnxlOptionKind kind;
+  const char *value; /* what stands for the value in the help, or the choices */
+  const char *help;  /* one sentence, lower case, no final period */
+  /* Where the result goes; it is left alone when the option is not given. */
+  union {
+    bool *flag;
+    const char **string;
+    OnnxlStringList *list;
+    uint64_t *size;
+    uint32_t *count;
+    double *number;
+    int *choice;
+  } to;
+} OnnxlOption;
+
+/* Rows of a table. letter may be 0 or name NULL, not both; target: address of a static variable of the kind's type. */
+#define ONNXL_FLAG(l, n, target, text) { (l), (n), ONNXL_KIND_FLAG, NULL, (text), { .flag = (target) } }
+#define ONNXL_STRING(l, n, v, target, text) { (l), (n), ONNXL_KIND_STRING, (v), (text), { .string = (target) } }
+#define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_KIND_OPTIONAL, (v), (text), { .string = (target) } }
+#define ONNXL_LIST(l, n, v, target, text) { (l), (n), ONNXL_KIND_LIST, (v), (text), { .list = (target) } }
+#define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_KIND_SIZE, "SIZE", (text), { .size = (target) } }
+#define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_KIND_COUNT, (v), (text), { .count = (target) } }
+#define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_KIND_NUMBER, (v), (text), { .number = (target) } }
+#define ONNXL_CHOICE(l, n, choices, target, text) { (l), (n), ONNXL_KIND_CHOICE, (choices), (text), { .choice = (target) } }
+#define ONNXL_OPTIONS_END { 0, NULL, ONNXL_KIND_END, NULL, NULL, { NULL } }
+
+/* Parses argv as getopt_long() does: options and operands may be mixed, short options may be bundled, "--" ends the
+ * options and "-" is an operand. A name that two tables have means the one in the earlier table. operands: receives what
+ * is no option. Errors: ONNXL_ERROR_USAGE, one line that says what is wrong. */
+bool onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc, char **argv,
+                         OnnxlStringList *operands, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Writes the lines of the help for one table. */
+void onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out);
+
+/* Writes one line an option for programs: short form, long form, kind, value, help, separated by tabs. */
+void onnxl_options_list(const OnnxlOption *table, OnnxlOutput *out);
+
+#endif

@@ -1,0 +1,233 @@
+#include "cli/output-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/error.h"
+
+/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely. */
+enum { SLOTS = 64 };
+static struct {
+  char name[PATH_MAX];
+  _Atomic bool used;
+} slots[SLOTS];
+
+void
+onnxl_output_file_remove_all(void)
+{
+  for (int i = 0; i < SLOTS; i++)
+    if (atomic_load(&slots[i].used))
+      unlink(slots[i].name);
+}
+
+static int
+remember(const char *name)
+{
+  if (strlen(name) >= PATH_MAX)
+    return -1;
+  for (int i = 0; i < SLOTS; i++) {
+    if (!atomic_load(&slots[i].used)) {
+      strcpy(slots[i].name, name);
+      atomic_store(&slots[i].used, true);
+      return i;
+    }
+  }
+  return -1;
+}
+
+static void
+forget(OnnxlOutputFile *file)
+{
+  if (file->slot >= 0)
+    atomic_store(&slots[file->slot].used, false);
+  file->slot = -1;
+}
+
+static void
+clear(OnnxlOutputFile *file)
+{
+  onnxl_output_clear(&file->out);
+  if (file->fd > STDERR_FILENO)
+    close(file->fd);
+  forget(file);
+  g_free(file->name);
+  g_free(file->path);
+  g_free(file->temporary);
+  *file = (OnnxlOutputFile){ .fd = -1, .slot = -1 };
+}
+
+/* A name next to path that nobody uses. Returns: owned. */
+static char *
+temporary_name(const char *path)
+{
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+    random = (uint64_t)g_get_monotonic_time() ^ (uint64_t)getpid() << 32;
+  char *folder = g_path_get_dirname(path);
+  char *name = g_strdup_printf("%s/.onnxl-%016" G_GINT64_MODIFIER "x", folder, random);
+  g_free(folder);
+  return name;
+}
+
+/* Opens the temporary file: without a name where the file system can, so that not even SIGKILL leaves one behind. */
+static bool
+open_temporary(OnnxlOutputFile *file, GError **error)
+{
+  char *folder = g_path_get_dirname(file->path);
+  file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  int saved_errno = errno;
+  g_free(folder);
+  for (int attempt = 0; file->fd < 0 && saved_errno != EACCES && saved_errno != ENOENT && attempt < 16; attempt++) {
+    g_free(file->temporary);
+    file->temporary = temporary_name(file->path);
+    file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    saved_errno = errno;
+    if (file->fd < 0 && saved_errno != EEXIST)
+      break;
+  }
+  if (file->fd < 0)
+    return onnxl_error_errno(error, saved_errno, "cannot write %s", file->name);
+  if (file->temporary)
+    file->slot = remember(file->temporary);
+  return true;
+}
+
+static bool
+open_in_place(OnnxlOutputFile *file, const char *path, GError **error)
+{
+  file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  return file->fd >= 0 || onnxl_error_errno(error, errno, "cannot write %s", file->name);
+}
+
+static bool
+open_path(OnnxlOutputFile *file, const char *path, GError **error)
+{
+  struct stat status;
+  if (path[0] == '\0')
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "the name of the output is empty");
+  if (stat(path, &status) < 0) {
+    if (errno != ENOENT)
+      return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+    file->path = g_strdup(path);
+    return open_temporary(file, error);
+  }
+  if (S_ISDIR(status.st_mode))
+    return onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: it is a directory", file->name);
+  if (!S_ISREG(status.st_mode))
+    return open_in_place(file, path, error);
+  /* Renaming would get around the permissions of the file itself. */
+  if (access(path, W_OK) < 0)
+    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  char *resolved = realpath(path, NULL);
+  if (!resolved)
+    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  file->path = g_strdup(resolved);
+  free(resolved);
+  file->mode = status.st_mode & 07777;
+  return open_temporary(file, error);
+}
+
+bool
+onnxl_output_file_open(OnnxlOutputFile *file, const char *path, int flags, GError **error)
+{
+  bool standard = !path || strcmp(path, "-") == 0;
+  *file = (OnnxlOutputFile){ .fd = -1, .slot = -1, .flags = flags };
+  file->name = g_strdup(standard ? "standard output" : path);
+  if (standard)
+    file->fd = STDOUT_FILENO;
+  else if (!open_path(file, path, error)) {
+    clear(file);
+    return false;
+  }
+  if ((flags & ONNXL_OUTPUT_BINARY) && !(flags & ONNXL_OUTPUT_FORCE) && !file->path && isatty(file->fd)) {
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "%s is a terminal, which is no place for a binary (-f writes it there, -o FILE elsewhere)",
+               file->name);
+    clear(file);
+    return false;
+  }
+  onnxl_output_init(&file->out, file->fd);
+  return true;
+}
+
+/* Gives a file without a name one that can be renamed: a link cannot replace an existing file. */
+static bool
+name_temporary(OnnxlOutputFile *file, GError **error)
+{
+  char link[64];
+  g_snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+  for (int attempt = 0; attempt < 16; attempt++) {
+    char *name = temporary_name(file->path);
+    file->slot = remember(name);
+    if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+      file->temporary = name;
+      return true;
+    }
+    int saved_errno = errno;
+    forget(file);
+    g_free(name);
+    if (saved_errno != EEXIST)
+      return onnxl_error_errno(error, saved_errno, "cannot write %s", file->name);
+  }
+  return onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: no free name for a temporary file", file->name);
+}
+
+static bool
+sync_folder(const OnnxlOutputFile *file, GError **error)
+{
+  char *folder = g_path_get_dirname(file->path);
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  /* Some file systems cannot sync a folder; the file itself is safe by now. */
+  bool ok = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+  if (!ok)
+    onnxl_error_errno(error, errno, "cannot sync the folder of %s", file->name);
+  if (fd >= 0)
+    close(fd);
+  g_free(folder);
+  return ok;
+}
+
+static bool
+put_in_place(OnnxlOutputFile *file, GError **error)
+{
+  if (file->mode != 0 && fchmod(file->fd, file->mode) < 0)
+    return onnxl_error_errno(error, errno, "cannot set the mode of %s", file->name);
+  if (!(file->flags & ONNXL_OUTPUT_NO_SYNC) && fsync(file->fd) < 0)
+    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  if (!file->temporary && !name_temporary(file, error))
+    return false;
+  if (rename(file->temporary, file->path) < 0)
+    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  g_clear_pointer(&file->temporary, g_free);
+  forget(file);
+  return (file->flags & ONNXL_OUTPUT_NO_SYNC) || sync_folder(file, error);
+}
+
+bool
+onnxl_output_file_commit(OnnxlOutputFile *file, GError **error)
+{
+  bool ok = onnxl_output_flush(&file->out, file->name, error) && (!file->path || put_in_place(file, error));
+  if (ok && !file->path && file->fd > STDERR_FILENO) {
+    /* Some devices and file systems report a failed write only here. */
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd) < 0)
+      ok = onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  }
+  onnxl_output_file_abort(file);
+  return ok;
+}
+
+void
+onnxl_output_file_abort(OnnxlOutputFile *file)
+{
+  if (file->temporary)
+    unlink(file->temporary);
+  clear(file);
+}

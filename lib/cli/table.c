@@ -1,0 +1,244 @@
+#include "cli/table.h"
+
+#include <stdarg.h>
+
+#include "support/escape.h"
+#include "support/json.h"
+#include "support/number.h"
+
+typedef enum CellKind { CELL_TEXT, CELL_NUMBER, CELL_SPECIAL, CELL_NONE } CellKind;
+
+typedef struct Cell {
+  size_t offset; /* of the text in OnnxlTable.text */
+  size_t size;
+  CellKind kind;
+} Cell;
+
+struct OnnxlTable {
+  const OnnxlColumn *columns;
+  size_t n_columns;
+  GArray *cells;
+  OnnxlOutput text;
+};
+
+OnnxlTable *
+onnxl_table_new(const OnnxlColumn *columns, size_t n_columns)
+{
+  OnnxlTable *table = g_new0(OnnxlTable, 1);
+  table->columns = columns;
+  table->n_columns = n_columns;
+  table->cells = g_array_new(FALSE, FALSE, sizeof(Cell));
+  onnxl_output_init(&table->text, -1);
+  return table;
+}
+
+void
+onnxl_table_free(OnnxlTable *table)
+{
+  if (!table)
+    return;
+  g_array_free(table->cells, TRUE);
+  onnxl_output_clear(&table->text);
+  g_free(table);
+}
+
+static void
+end_cell(OnnxlTable *table, size_t offset, CellKind kind)
+{
+  Cell cell = { offset, table->text.used - offset, kind };
+  g_array_append_val(table->cells, cell);
+}
+
+void
+onnxl_table_text(OnnxlTable *table, OnnxlStr text)
+{
+  size_t offset = table->text.used;
+  onnxl_output_str(&table->text, text);
+  end_cell(table, offset, CELL_TEXT);
+}
+
+void
+onnxl_table_printf(OnnxlTable *table, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  onnxl_table_text(table, onnxl_str(text));
+  g_free(text);
+}
+
+void
+onnxl_table_int64(OnnxlTable *table, int64_t value)
+{
+  size_t offset = table->text.used;
+  onnxl_output_int64(&table->text, value);
+  end_cell(table, offset, CELL_NUMBER);
+}
+
+void
+onnxl_table_double(OnnxlTable *table, double value)
+{
+  size_t offset = table->text.used;
+  onnxl_output_double(&table->text, value);
+  end_cell(table, offset, value - value == 0 ? CELL_NUMBER : CELL_SPECIAL);
+}
+
+void
+onnxl_table_bool(OnnxlTable *table, bool value)
+{
+  size_t offset = table->text.used;
+  onnxl_output_text(&table->text, value ? "true" : "false");
+  end_cell(table, offset, CELL_NUMBER);
+}
+
+void
+onnxl_table_none(OnnxlTable *table)
+{
+  end_cell(table, table->text.used, CELL_NONE);
+}
+
+static size_t
+n_rows(const OnnxlTable *table)
+{
+  return table->cells->len / table->n_columns;
+}
+
+static const Cell *
+cell_at(const OnnxlTable *table, size_t row, size_t column)
+{
+  return &g_array_index(table->cells, Cell, row * table->n_columns + column);
+}
+
+static OnnxlStr
+cell_text(const OnnxlTable *table, const Cell *cell)
+{
+  return onnxl_str_n(table->text.buffer ? table->text.buffer + cell->offset : "", cell->size);
+}
+
+/* The text as the terminal shows it, in scratch, and its width in columns. */
+static uint32_t
+show_cell(OnnxlOutput *scratch, OnnxlStr text)
+{
+  uint32_t width = 0, c;
+  scratch->used = 0;
+  onnxl_output_escaped(scratch, text);
+  OnnxlStr rest = onnxl_output_memory(scratch);
+  while (rest.size > 0) {
+    size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
+    width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+    rest.data += size;
+    rest.size -= size;
+  }
+  return width;
+}
+
+static void
+write_aligned(const OnnxlTable *table, OnnxlOutput *out)
+{
+  OnnxlOutput scratch;
+  uint32_t *widths = g_new0(uint32_t, table->n_columns);
+  onnxl_output_init(&scratch, -1);
+  for (size_t c = 0; c < table->n_columns; c++) {
+    widths[c] = show_cell(&scratch, onnxl_str(table->columns[c].title));
+    for (size_t r = 0; r < n_rows(table); r++)
+      widths[c] = MAX(widths[c], show_cell(&scratch, cell_text(table, cell_at(table, r, c))));
+  }
+  for (size_t line = 0; line <= n_rows(table); line++) {
+    uint32_t due = 0; /* blanks that are written only when something follows */
+    for (size_t c = 0; c < table->n_columns; c++) {
+      OnnxlStr text =
+        line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c));
+      uint32_t width = show_cell(&scratch, text);
+      uint32_t fill = widths[c] - width;
+      if (table->columns[c].right) {
+        due += fill;
+        fill = 0;
+      }
+      if (width > 0) {
+        onnxl_output_spaces(out, due);
+        onnxl_output_str(out, onnxl_output_memory(&scratch));
+        due = 0;
+      }
+      due += fill + 2;
+    }
+    onnxl_output_char(out, '\n');
+  }
+  onnxl_output_clear(&scratch);
+  g_free(widths);
+}
+
+static void
+write_csv_field(OnnxlOutput *out, OnnxlStr text)
+{
+  bool quote = false;
+  for (size_t i = 0; i < text.size && !quote; i++)
+    quote = strchr(",\"\r\n", text.data[i]) != NULL;
+  if (!quote) {
+    onnxl_output_str(out, text);
+    return;
+  }
+  onnxl_output_char(out, '"');
+  for (size_t i = 0; i < text.size; i++) {
+    if (text.data[i] == '"')
+      onnxl_output_char(out, '"');
+    onnxl_output_char(out, text.data[i]);
+  }
+  onnxl_output_char(out, '"');
+}
+
+static void
+write_csv(const OnnxlTable *table, OnnxlOutput *out)
+{
+  for (size_t line = 0; line <= n_rows(table); line++) {
+    for (size_t c = 0; c < table->n_columns; c++) {
+      if (c > 0)
+        onnxl_output_char(out, ',');
+      write_csv_field(out, line == 0 ? onnxl_str(table->columns[c].title)
+                                     : cell_text(table, cell_at(table, line - 1, c)));
+    }
+    onnxl_output_char(out, '\n');
+  }
+}
+
+static void
+write_json(const OnnxlTable *table, OnnxlOutput *out)
+{
+  OnnxlJson json;
+  onnxl_json_init(&json, out, 1);
+  onnxl_json_begin_array(&json);
+  for (size_t r = 0; r < n_rows(table); r++) {
+    onnxl_json_begin_object(&json);
+    for (size_t c = 0; c < table->n_columns; c++) {
+      const Cell *cell = cell_at(table, r, c);
+      onnxl_json_key(&json, table->columns[c].title);
+      if (cell->kind == CELL_NONE)
+        onnxl_json_null(&json);
+      else if (cell->kind == CELL_NUMBER)
+        onnxl_json_raw(&json, cell_text(table, cell));
+      else if (cell->kind == CELL_SPECIAL && cell_text(table, cell).data[cell->size - 1] == 'n')
+        onnxl_json_text(&json, "nan"); /* JSON reports do not show the sign of a NaN */
+      else
+        onnxl_json_bytes(&json, cell_text(table, cell));
+    }
+    onnxl_json_end_object(&json);
+  }
+  onnxl_json_end_array(&json);
+  onnxl_json_end(&json);
+}
+
+void
+onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out)
+{
+  switch (format) {
+  case ONNXL_FORMAT_TABLE:
+    write_aligned(table, out);
+    break;
+  case ONNXL_FORMAT_CSV:
+    write_csv(table, out);
+    break;
+  case ONNXL_FORMAT_JSON:
+    write_json(table, out);
+    break;
+  }
+}
