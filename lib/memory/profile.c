@@ -1,0 +1,466 @@
+/* One pass over the nodes of a graph with running sums of what is live. Nested graphs and function bodies are profiled the
+ * same way where their node stands; their peak is what the node needs while it runs. */
+#include "memory/profile.h"
+
+#include "support/error.h"
+
+/* A sum by tag that values enter and leave. Unknown sizes are counted apart, so that a sum is known again once they left. */
+typedef struct Live {
+  OnnxlExpr sums[ONNXL_N_TAGS];
+  uint32_t unknown[ONNXL_N_TAGS];
+} Live;
+
+typedef struct Profiler {
+  const OnnxlInference *inference;
+  const OnnxlMemoryOptions *options;
+  OnnxlExprPool *pool;
+  OnnxlExpr zero;
+  OnnxlArena *arena;
+  GError **error;
+  OnnxlTag *tags;
+  uint32_t *reuse;
+  uint32_t *last_use;
+  OnnxlExpr *bytes;      /* by value id: of the buffer it lives in; NULL = unknown */
+} Profiler;
+
+/* What is live at a place of a graph. */
+typedef struct State {
+  Live inputs;
+  Live initializers;
+  Live intermediates;
+} State;
+
+static void
+live_init(const Profiler *p, Live *live)
+{
+  *live = (Live){ { NULL }, { 0 } };
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
+    live->sums[tag] = p->zero;
+}
+
+static void
+enter(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
+{
+  if (bytes)
+    live->sums[tag] = onnxl_expr_add(p->pool, live->sums[tag], bytes);
+  else
+    live->unknown[tag]++;
+}
+
+static void
+leave(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
+{
+  if (bytes)
+    live->sums[tag] = onnxl_expr_sub(p->pool, live->sums[tag], bytes);
+  else
+    live->unknown[tag]--;
+}
+
+/* The sums as they are now, and their sum added to *total. */
+static OnnxlBucket
+snapshot(const Profiler *p, const Live *live, OnnxlExpr *total)
+{
+  OnnxlBucket bucket;
+
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
+    bucket.amounts[tag] = live->unknown[tag] > 0 ? NULL : live->sums[tag];
+    *total = onnxl_expr_add(p->pool, *total, bucket.amounts[tag]);
+  }
+  return bucket;
+}
+
+/* Bytes of a value; an error when they are known but do not fit in 64 bits. */
+static bool
+value_bytes(Profiler *p, uint32_t value)
+{
+  const OnnxlInfo *info = &p->inference->values[value];
+  bool known = info->kind == ONNXL_KIND_TENSOR && info->has_rank && onnxl_data_type_bits(info->elem_type) > 0;
+
+  for (uint32_t i = 0; known && i < info->rank; i++)
+    known = info->dims[i] != NULL;
+  p->bytes[value] = onnxl_info_bytes(p->pool, info);
+  if (!known || p->bytes[value])
+    return true;
+  return onnxl_fail(p->error, ONNXL_ERROR_LIMIT, "the bytes of value '%.*s' do not fit in 64 bits",
+                    ONNXL_ARG(p->inference->index->values[value].name));
+}
+
+/* Last node of each value's own graph that needs it, directly or inside a nested graph. */
+static void
+find_last_uses(Profiler *p)
+{
+  const OnnxlIndex *index = p->inference->index;
+
+  for (uint32_t i = 0; i < index->n_values; i++)
+    p->last_use[i] = ONNXL_NONE;
+  for (uint32_t i = 0; i < index->n_nodes; i++) {
+    const OnnxlIndexNode *node = &index->nodes[i];
+    for (uint32_t j = 0; j < node->n_inputs; j++)
+      if (node->inputs[j] != ONNXL_NONE && index->values[node->inputs[j]].graph == node->graph)
+        p->last_use[node->inputs[j]] = i;
+    for (uint32_t j = 0; j < node->n_captures; j++)
+      if (index->values[node->captures[j]].graph == node->graph)
+        p->last_use[node->captures[j]] = i;
+  }
+}
+
+static bool
+is_constant(const OnnxlIndexNode *node)
+{
+  return onnxl_str_is(node->proto->op_type, "Constant") && onnxl_domain_normal(node->proto->domain).size == 0;
+}
+
+/* True when the buffer of the value may be given away or freed after its last use. */
+static bool
+is_mortal(const Profiler *p, const OnnxlIndexValue *value)
+{
+  if (value->is_output || value->kind == ONNXL_VALUE_INITIALIZER)
+    return false;
+  if (value->kind == ONNXL_VALUE_INPUT)
+    return p->options->free_inputs && value->graph == 0;
+  return !is_constant(&p->inference->index->nodes[value->producer]);
+}
+
+/* True when input k of the node dies with it, and is not read in any other way. */
+static bool
+dies_here(const Profiler *p, uint32_t id, uint32_t k)
+{
+  const OnnxlIndex *index = p->inference->index;
+  const OnnxlIndexNode *node = &index->nodes[id];
+  uint32_t value = node->inputs[k];
+
+  if (value == ONNXL_NONE || index->values[value].graph != node->graph || p->last_use[value] != id ||
+      !is_mortal(p, &index->values[value]))
+    return false;
+  for (uint32_t j = 0; j < node->n_inputs; j++)
+    if (j != k && node->inputs[j] == value)
+      return false;
+  for (uint32_t j = 0; j < node->n_captures; j++)
+    if (node->captures[j] == value)
+      return false;
+  return true;
+}
+
+/* True when output o may take over input k by what the kernel does: same number of elements of the same size. */
+static bool
+safe_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  const OnnxlOpSchema *schema = p->inference->schemas[id];
+  const OnnxlInfo *in = &p->inference->values[node->inputs[k]], *out = &p->inference->values[node->outputs[o]];
+
+  if (!schema || o != 0 || k >= 32 || !(schema->inplace >> k & 1))
+    return false;
+  OnnxlExpr n = onnxl_info_count(p->pool, in), m = onnxl_info_count(p->pool, out);
+  return n && n == m && onnxl_data_type_bits(in->elem_type) == onnxl_data_type_bits(out->elem_type);
+}
+
+/* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers. */
+static bool
+structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool larger)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  OnnxlExpr in = p->bytes[node->inputs[k]], out = p->bytes[node->outputs[o]];
+  int64_t have, need;
+
+  if (!in || !out)
+    return false;
+  if (!larger)
+    return in == out;
+  return onnxl_expr_is_int(in, &have) && onnxl_expr_is_int(out, &need) && have > need;
+}
+
+/* Chooses for each output of the node the dying input whose buffer it takes, each input once. */
+static void
+plan_reuse(Profiler *p, uint32_t id)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  bool structural = p->options->inplace == ONNXL_INPLACE_STRUCTURAL;
+
+  for (uint32_t o = 0; o < node->n_outputs; o++)
+    if (node->outputs[o] != ONNXL_NONE)
+      p->reuse[node->outputs[o]] = ONNXL_NONE;
+  if (p->options->inplace == ONNXL_INPLACE_OFF || is_constant(node))
+    return;
+  for (int pass = 0; pass < (structural ? 2 : 1); pass++)
+    for (uint32_t o = 0; o < node->n_outputs; o++) {
+      uint32_t out = node->outputs[o];
+      if (out == ONNXL_NONE || p->reuse[out] != ONNXL_NONE)
+        continue;
+      for (uint32_t k = 0; k < node->n_inputs; k++) {
+        uint32_t in = node->inputs[k];
+        if (in == ONNXL_NONE || !(structural ? structural_pair(p, id, k, o, pass == 1) : safe_pair(p, id, k, o)) ||
+            !dies_here(p, id, k))
+          continue;
+        bool taken = false;
+        for (uint32_t other = 0; other < node->n_outputs && !taken; other++)
+          taken = node->outputs[other] != ONNXL_NONE && p->reuse[node->outputs[other]] == in;
+        if (taken)
+          continue;
+        p->reuse[out] = in;
+        p->bytes[out] = p->bytes[in];
+        break;
+      }
+    }
+}
+
+static bool profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *ret_peak,
+                          uint32_t *ret_peak_node);
+
+/* Peak of the body of a function that the node calls. */
+static bool
+call_scratch(const Profiler *p, uint32_t id, OnnxlExpr *ret_peak)
+{
+  const OnnxlInference *body = p->inference->calls ? p->inference->calls[id] : NULL;
+
+  *ret_peak = p->zero;
+  if (!body)
+    return true;
+  OnnxlMemoryOptions options = *p->options;
+  options.free_inputs = false;
+  const OnnxlMemory *memory = onnxl_memory_new(body, &options, p->arena, p->error);
+  if (!memory)
+    return false;
+  /* The caller's values are live in the caller already. */
+  OnnxlExpr inputs = p->zero;
+  const OnnxlIndexGraph *root = &body->index->graphs[0];
+  for (uint32_t i = 0; i < root->n_inputs; i++)
+    inputs = onnxl_expr_add(p->pool, inputs, onnxl_info_bytes(p->pool, &body->values[root->inputs[i]]));
+  *ret_peak = memory->n_nodes > 0 ? onnxl_expr_sub(p->pool, memory->peak, inputs) : p->zero;
+  return true;
+}
+
+/* What the node needs only while it runs: its largest nested graph, one trip, or the body of the function it calls. */
+static bool
+scratch_bytes(Profiler *p, uint32_t id, OnnxlExpr *ret_bytes)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+
+  if (!call_scratch(p, id, ret_bytes))
+    return false;
+  for (uint32_t i = 0; i < node->n_subgraphs; i++) {
+    OnnxlExpr peak;
+    uint32_t peak_node;
+    if (!profile_graph(p, node->first_subgraph + i, NULL, &peak, &peak_node))
+      return false;
+    *ret_bytes = onnxl_expr_max(p->pool, *ret_bytes, peak);
+  }
+  return true;
+}
+
+/* Inputs and initializers of the graph, live from the start. */
+static bool
+enter_graph(Profiler *p, uint32_t graph, State *state)
+{
+  const OnnxlIndexGraph *g = &p->inference->index->graphs[graph];
+
+  live_init(p, &state->inputs);
+  live_init(p, &state->initializers);
+  live_init(p, &state->intermediates);
+  for (uint32_t i = 0; i < g->n_inputs; i++) {
+    uint32_t value = g->inputs[i];
+    if (p->inference->index->values[value].kind == ONNXL_VALUE_INITIALIZER)
+      continue;
+    if (!value_bytes(p, value))
+      return false;
+    enter(p, &state->inputs, p->tags[value], p->bytes[value]);
+  }
+  for (uint32_t i = 0; i < g->n_initializers; i++) {
+    uint32_t value = g->initializers[i];
+    if (!value_bytes(p, value))
+      return false;
+    enter(p, &state->initializers, p->tags[value], p->bytes[value]);
+  }
+  return true;
+}
+
+/* Where a value is counted while it is live. */
+static Live *
+place_of(const Profiler *p, State *state, uint32_t value)
+{
+  const OnnxlIndexValue *v = &p->inference->index->values[value];
+
+  switch (v->kind) {
+  case ONNXL_VALUE_INPUT:
+    return &state->inputs;
+  case ONNXL_VALUE_INITIALIZER:
+    return &state->initializers;
+  case ONNXL_VALUE_NODE_OUTPUT:
+    break;
+  }
+  return is_constant(&p->inference->index->nodes[v->producer]) ? &state->initializers : &state->intermediates;
+}
+
+/* Frees what the node was the last to need, then keeps those of its outputs that somebody will need. */
+static void
+leave_node(Profiler *p, State *state, uint32_t id)
+{
+  const OnnxlIndex *index = p->inference->index;
+  const OnnxlIndexNode *node = &index->nodes[id];
+  const uint32_t *lists[] = { node->inputs, node->captures };
+  const uint32_t counts[] = { node->n_inputs, node->n_captures };
+
+  for (size_t list = 0; list < G_N_ELEMENTS(lists); list++)
+    for (uint32_t i = 0; i < counts[list]; i++) {
+      uint32_t value = lists[list][i];
+      if (value == ONNXL_NONE || p->last_use[value] != id || index->values[value].graph != node->graph ||
+          !is_mortal(p, &index->values[value]))
+        continue;
+      leave(p, place_of(p, state, value), p->tags[value], p->bytes[value]);
+      p->last_use[value] = ONNXL_NONE; /* once, also when it stands in several places */
+    }
+  for (uint32_t o = 0; o < node->n_outputs; o++) {
+    uint32_t value = node->outputs[o];
+    if (value != ONNXL_NONE &&
+        (index->values[value].is_output || p->last_use[value] != ONNXL_NONE || is_constant(node)))
+      enter(p, place_of(p, state, value), p->tags[value], p->bytes[value]);
+  }
+}
+
+static bool
+profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  Live outputs;
+  OnnxlExpr scratch;
+
+  memory->already_allocated = p->zero;
+  memory->inputs = snapshot(p, &state->inputs, &memory->already_allocated);
+  memory->initializers = snapshot(p, &state->initializers, &memory->already_allocated);
+  memory->intermediates = snapshot(p, &state->intermediates, &memory->already_allocated);
+  for (uint32_t o = 0; o < node->n_outputs; o++)
+    if (node->outputs[o] != ONNXL_NONE && !value_bytes(p, node->outputs[o]))
+      return false;
+  plan_reuse(p, id);
+  live_init(p, &outputs);
+  for (uint32_t o = 0; o < node->n_outputs; o++) {
+    uint32_t value = node->outputs[o];
+    if (value != ONNXL_NONE && p->reuse[value] == ONNXL_NONE)
+      enter(p, &outputs, p->tags[value], p->bytes[value]);
+  }
+  if (!scratch_bytes(p, id, &scratch))
+    return false;
+  enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
+  memory->output_allocation = p->zero;
+  memory->outputs = snapshot(p, &outputs, &memory->output_allocation);
+  memory->total = onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
+  leave_node(p, state, id);
+  return true;
+}
+
+/* Totals that can be the largest for some assignment: one that another is never below is dropped. */
+typedef struct Candidates {
+  OnnxlExpr *items;
+  size_t count;
+  size_t capacity;
+  bool unknown;
+} Candidates;
+
+/* Beyond this many a new total is compared with the newest ones only. The peak stays right, it just is printed longer. */
+#define MAX_COMPARED 64
+
+static bool
+never_below(Profiler *p, OnnxlExpr a, OnnxlExpr b)
+{
+  OnnxlExprOrder order = onnxl_expr_compare(p->pool, a, b);
+
+  return order == ONNXL_EXPR_EQUAL || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_GREATER_EQUAL;
+}
+
+static bool
+add_candidate(Profiler *p, Candidates *c, OnnxlExpr total)
+{
+  size_t from = c->count > MAX_COMPARED ? c->count - MAX_COMPARED : 0;
+
+  if (!total) {
+    c->unknown = true;
+    return true;
+  }
+  for (size_t i = from; i < c->count; i++)
+    if (never_below(p, c->items[i], total))
+      return true;
+  size_t kept = from;
+  for (size_t i = from; i < c->count; i++)
+    if (!never_below(p, total, c->items[i]))
+      c->items[kept++] = c->items[i];
+  c->count = kept;
+  if (!ONNXL_GROW(p->arena, &c->items, c->count, &c->capacity))
+    return onnxl_fail(p->error, ONNXL_ERROR_LIMIT, "the analysis needs more than the limit of %zu bytes (--max-metadata)",
+                      onnxl_arena_budget(p->arena));
+  c->items[c->count++] = total;
+  return true;
+}
+
+/* Profiles a graph. nodes: filled by position in the graph, may be NULL. */
+static bool
+profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *ret_peak, uint32_t *ret_peak_node)
+{
+  const OnnxlIndexGraph *g = &p->inference->index->graphs[graph];
+  Candidates candidates = { NULL, 0, 0, false };
+  State state;
+  uint32_t largest = ONNXL_NONE;
+  OnnxlExpr largest_total = NULL;
+
+  if (!enter_graph(p, graph, &state))
+    return false;
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    OnnxlNodeMemory memory;
+    if (!profile_node(p, &state, g->first_node + i, &memory) || !add_candidate(p, &candidates, memory.total))
+      return false;
+    if (candidates.count == 1 && candidates.items[0] == memory.total && largest_total != memory.total) {
+      largest = i;
+      largest_total = memory.total;
+    }
+    if (nodes)
+      nodes[i] = memory;
+  }
+  *ret_peak = candidates.count > 0 ? candidates.items[0] : p->zero;
+  for (size_t i = 1; i < candidates.count; i++)
+    *ret_peak = onnxl_expr_max(p->pool, *ret_peak, candidates.items[i]);
+  *ret_peak_node = candidates.count == 1 ? largest : ONNXL_NONE;
+  if (candidates.unknown) {
+    *ret_peak = NULL;
+    *ret_peak_node = ONNXL_NONE;
+  }
+  return true;
+}
+
+const OnnxlMemory *
+onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, OnnxlArena *arena, GError **error)
+{
+  const OnnxlIndex *index = inference->index;
+  OnnxlMemory *memory = ONNXL_NEW(arena, OnnxlMemory);
+  OnnxlNodeMemory *nodes = ONNXL_NEW_ARRAY(arena, OnnxlNodeMemory, index->graphs[0].n_nodes);
+  Profiler p = {
+    .inference = inference,
+    .options = options,
+    .pool = inference->pool,
+    .zero = onnxl_expr_int(inference->pool, 0),
+    .arena = arena,
+    .error = error,
+    .tags = onnxl_memory_tags(inference, arena),
+    .reuse = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
+    .last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
+    .bytes = ONNXL_NEW_ARRAY(arena, OnnxlExpr, index->n_values),
+  };
+  uint32_t *last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values);
+
+  if (onnxl_arena_exhausted(arena)) {
+    onnxl_fail(error, ONNXL_ERROR_LIMIT, "the analysis needs more than the limit of %zu bytes (--max-metadata)",
+               onnxl_arena_budget(arena));
+    return NULL;
+  }
+  for (uint32_t i = 0; i < index->n_values; i++)
+    p.reuse[i] = ONNXL_NONE;
+  find_last_uses(&p);
+  memcpy(last_use, p.last_use, index->n_values * sizeof(uint32_t));
+  *memory = (OnnxlMemory){
+    .inference = inference,
+    .nodes = nodes,
+    .n_nodes = index->graphs[0].n_nodes,
+    .tags = p.tags,
+    .reuse = p.reuse,
+    .last_use = last_use,
+  };
+  return profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node) ? memory : NULL;
+}

@@ -1,0 +1,77 @@
+/* The memory of a model before it runs: for each node the bytes that are live when it starts and that it adds, as
+ * expressions over the model's symbols, and the peak.
+ *
+ * Inputs and initializers are live from the start to the end, the output of a Constant node from its node to the end,
+ * every other value from its node to its last use (a use inside a nested graph counts at the node that holds it); a graph
+ * output to the end. Where the in-place plan lets an output take over the buffer of a dying input it costs nothing. */
+#ifndef ONNXL_MEMORY_PROFILE_H
+#define ONNXL_MEMORY_PROFILE_H
+
+#include "shapes/infer.h"
+
+typedef enum OnnxlInplace {
+  ONNXL_INPLACE_SAFE,       /* where the operator's kernel may overwrite its input */
+  ONNXL_INPLACE_STRUCTURAL, /* by sizes and lifetimes alone */
+  ONNXL_INPLACE_OFF,
+} OnnxlInplace;
+
+typedef struct OnnxlMemoryOptions {
+  OnnxlInplace inplace;
+  bool free_inputs; /* inputs die after their last use */
+} OnnxlMemoryOptions;
+
+/* What bytes are for, in the order in which they are printed. */
+typedef enum OnnxlTag {
+  ONNXL_TAG_NONE,
+  ONNXL_TAG_AMBIGUOUS,
+  ONNXL_TAG_AXES,
+  ONNXL_TAG_SCRATCH, /* of nested graphs and function bodies while their node runs */
+  ONNXL_TAG_SHAPE,
+  ONNXL_TAG_WEIGHT,
+  ONNXL_N_TAGS,
+} OnnxlTag;
+
+/* "" for ONNXL_TAG_NONE. */
+const char *onnxl_tag_name(OnnxlTag tag);
+
+/* Bytes by tag; an amount of 0 for tags without bytes, NULL where a size is not known. */
+typedef struct OnnxlBucket {
+  OnnxlExpr amounts[ONNXL_N_TAGS];
+} OnnxlBucket;
+
+typedef struct OnnxlNodeMemory {
+  OnnxlExpr already_allocated; /* live when the node starts: inputs + initializers + intermediates */
+  OnnxlExpr output_allocation; /* new with this node: outputs */
+  OnnxlExpr total;
+  OnnxlBucket inputs;
+  OnnxlBucket initializers;
+  OnnxlBucket intermediates;
+  OnnxlBucket outputs;
+} OnnxlNodeMemory;
+
+typedef struct OnnxlMemory {
+  const OnnxlInference *inference;
+  const OnnxlNodeMemory *nodes; /* by node id of the main graph */
+  uint32_t n_nodes;
+  OnnxlExpr peak;               /* the largest total; 0 for a graph without nodes; NULL when not known */
+  uint32_t peak_node;           /* that has it; ONNXL_NONE when it depends on the symbols */
+  const OnnxlTag *tags;         /* by value id */
+  const uint32_t *reuse;        /* by value id: the value whose buffer it takes over, or ONNXL_NONE */
+  const uint32_t *last_use;     /* by value id: last node of the value's own graph that needs it; ONNXL_NONE = unused */
+} OnnxlMemory;
+
+/* Profiles the main graph of an inference. Returns: in the arena; NULL with ONNXL_ERROR_LIMIT when a number of bytes does
+ * not fit in 64 bits or the arena is exhausted. */
+const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
+                                    OnnxlArena *arena, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Evaluates the totals of all nodes for one assignment of the symbols. ret_totals: room for n_nodes numbers. ret_peak: the
+ * largest of them, 0 without nodes. Errors: ONNXL_ERROR_USAGE for a symbol without a value, ONNXL_ERROR_UNSUPPORTED for a
+ * node whose bytes are not known, ONNXL_ERROR_LIMIT when a number does not fit in 64 bits; they name the node. */
+bool onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
+                           int64_t *ret_peak, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Tags of all values of the inference's index, by value id. Returns: in the arena, NULL when it is exhausted. */
+OnnxlTag *onnxl_memory_tags(const OnnxlInference *inference, OnnxlArena *arena);
+
+#endif
