@@ -10,9 +10,9 @@ onnxl_text_pairs(TextPrinter *p, const OnnxlPairList *pairs)
   for (size_t i = 0; i < pairs->count; i++) {
     const OnnxlPair *pair = &pairs->items[i];
     if (i > 0)
-      onnxl_output_text(p->out, ", ");
+      onnxl_text_literal(p, ", ");
     onnxl_text_string(p, pair->key);
-    onnxl_output_text(p->out, ": ");
+    onnxl_text_literal(p, ": ");
     onnxl_text_string(p, pair->value);
     onnxl_text_block(p, &onnxl_pair_descriptor, pair, TEXT_FIELD(1) | TEXT_FIELD(2));
   }
@@ -40,7 +40,7 @@ unknown_group(TextPrinter *p, OnnxlStr bytes)
       continue;
     }
     if (!first)
-      onnxl_output_text(p->out, ", ");
+      onnxl_text_literal(p, ", ");
     first = (tag & 7) == 3;
     if (first) {
       onnxl_output_printf(p->out, "%" G_GUINT64_FORMAT "/3: {", tag >> 3);
@@ -181,7 +181,7 @@ repeated_value(TextPrinter *p, const OnnxlFieldDescriptor *field, const void *me
   case ONNXL_FIELD_BYTES:
     for (size_t i = 0; i < strings->count; i++) {
       if (i > 0)
-        onnxl_output_text(p->out, ", ");
+        onnxl_text_literal(p, ", ");
       onnxl_text_string(p, strings->items[i].data ? strings->items[i] : ONNXL_STR(""));
     }
     break;
@@ -258,7 +258,7 @@ fields(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *mes
     onnxl_text_separate(p, first, field_needs(p, field, message));
     first = false;
     onnxl_output_text(p->out, field->name);
-    onnxl_output_text(p->out, ": ");
+    onnxl_text_literal(p, ": ");
     onnxl_text_field_value(p, field, message);
   }
   for (size_t i = 0; i < unknown->count; i++) {

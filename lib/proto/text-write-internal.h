@@ -60,6 +60,21 @@ onnxl_text_column(const TextPrinter *p)
   return onnxl_output_position(p->out) - p->line_start;
 }
 
+/* onnxl_output_write() for short pieces, without the call. */
+static inline void
+onnxl_text_put(TextPrinter *p, const char *data, size_t size)
+{
+  OnnxlOutput *out = p->out;
+  if (size <= out->capacity - out->used && size > 0) {
+    memcpy(out->buffer + out->used, data, size);
+    out->used += size;
+  } else {
+    onnxl_output_write(out, data, size);
+  }
+}
+
+#define onnxl_text_literal(p, literal) onnxl_text_put((p), (literal), sizeof(literal) - 1)
+
 /* "…" or !"…", whatever the bytes need; an absent string is ?. */
 void onnxl_text_string(TextPrinter *p, OnnxlStr s);
 /* A name: bare when it is an identifier, else as a string. */

@@ -114,31 +114,31 @@ list_value(TextPrinter *p, const OnnxlAttribute *a, int32_t type)
     }
     break;
   case ONNXL_ATTRIBUTE_TENSORS:
-    onnxl_output_text(p->out, "![");
+    onnxl_text_literal(p, "![");
     for (size_t i = 0; i < a->tensors.count; i++) {
       onnxl_text_separate(p, i == 0, onnxl_text_tensor_needs(p, &a->tensors.items[i], TEXT_TENSOR_VALUE));
       onnxl_text_tensor(p, &a->tensors.items[i], TEXT_TENSOR_VALUE);
     }
     break;
   case ONNXL_ATTRIBUTE_GRAPHS:
-    onnxl_output_text(p->out, "![");
+    onnxl_text_literal(p, "![");
     for (size_t i = 0; i < a->graphs.count; i++) {
       onnxl_text_separate(p, i == 0, onnxl_text_graph_needs(&a->graphs.items[i]));
       onnxl_text_graph(p, &a->graphs.items[i], true);
     }
     break;
   case ONNXL_ATTRIBUTE_SPARSE_TENSORS:
-    onnxl_output_text(p->out, "![");
+    onnxl_text_literal(p, "![");
     for (size_t i = 0; i < a->sparse_tensors.count; i++) {
       onnxl_text_separate(p, i == 0, onnxl_text_sparse_needs(p, &a->sparse_tensors.items[i], false));
       onnxl_text_sparse(p, &a->sparse_tensors.items[i], false);
     }
     break;
   default: /* ONNXL_ATTRIBUTE_TYPE_PROTOS */
-    onnxl_output_text(p->out, "![");
+    onnxl_text_literal(p, "![");
     for (size_t i = 0; i < a->type_protos.count; i++) {
       if (i > 0)
-        onnxl_output_text(p->out, ", ");
+        onnxl_text_literal(p, ", ");
       onnxl_text_type(p, &a->type_protos.items[i]);
     }
     break;
@@ -202,7 +202,7 @@ annotation(TextPrinter *p, const OnnxlAttribute *a)
 {
   const char *name = a->has_type ? onnxl_attribute_type_name(a->type) : "?";
 
-  onnxl_output_text(p->out, ": ");
+  onnxl_text_literal(p, ": ");
   if (name)
     onnxl_output_text(p->out, name);
   else
@@ -232,17 +232,17 @@ onnxl_text_attribute(TextPrinter *p, const OnnxlAttribute *a)
   if (type != ONNXL_ATTRIBUTE_UNDEFINED) {
     if (!a->has_type)
       annotation(p, a);
-    onnxl_output_text(p->out, " = ");
+    onnxl_text_literal(p, " = ");
     plain_value(p, a, type);
   } else if (is_reference) {
     if (a->has_type)
       annotation(p, a);
-    onnxl_output_text(p->out, " = @");
+    onnxl_text_literal(p, " = @");
     onnxl_text_name(p, a->ref_attr_name);
   } else {
     annotation(p, a);
     if (is_empty_list)
-      onnxl_output_text(p->out, " = []");
+      onnxl_text_literal(p, " = []");
   }
 }
 
@@ -251,7 +251,7 @@ names(TextPrinter *p, const OnnxlStrList *list)
 {
   for (size_t i = 0; i < list->count; i++) {
     if (i > 0)
-      onnxl_output_text(p->out, ", ");
+      onnxl_text_literal(p, ", ");
     onnxl_text_name(p, list->items[i].data ? list->items[i] : ONNXL_STR(""));
   }
 }
@@ -321,7 +321,7 @@ onnxl_text_node(TextPrinter *p, const OnnxlNode *node)
   if (node->name.data) {
     onnxl_output_char(p->out, '[');
     onnxl_text_name(p, node->name);
-    onnxl_output_text(p->out, "] ");
+    onnxl_text_literal(p, "] ");
   }
   names(p, &node->output);
   onnxl_output_text(p->out, node->output.count > 0 ? " = " : "= ");
@@ -338,7 +338,7 @@ onnxl_text_node(TextPrinter *p, const OnnxlNode *node)
   names(p, &node->input);
   onnxl_output_char(p->out, ')');
   if (on_lines) {
-    onnxl_output_text(p->out, " <");
+    onnxl_text_literal(p, " <");
     onnxl_text_attribute_list(p, &node->attribute, true);
     onnxl_output_char(p->out, '>');
   }

@@ -295,7 +295,7 @@ values(TextPrinter *p, const OnnxlTensor *tensor, const TensorData *data)
     for (size_t i = 0; i < tensor->string_data.count; i++) {
       OnnxlStr s = tensor->string_data.items[i];
       if (i > 0)
-        onnxl_output_text(p->out, ", ");
+        onnxl_text_literal(p, ", ");
       onnxl_text_string(p, s.data ? s : ONNXL_STR(""));
     }
     break;
@@ -446,7 +446,7 @@ reference(TextPrinter *p, const TensorData *data)
   } else {
     onnxl_file_locate(p->model->file, data->payload, &offset);
   }
-  onnxl_output_text(p->out, "[\"location\": ");
+  onnxl_text_literal(p, "[\"location\": ");
   onnxl_text_string(p, onnxl_str(location));
   onnxl_output_printf(p->out, ", \"offset\": \"%" G_GUINT64_FORMAT "\", \"length\": \"%zu\"]", offset,
                       data->payload.size);
@@ -478,7 +478,7 @@ onnxl_text_tensor(TextPrinter *p, const OnnxlTensor *tensor, TextTensorPlace pla
     onnxl_output_char(p->out, '}');
     break;
   case DATA_ELEMENTS:
-    onnxl_output_text(p->out, "![");
+    onnxl_text_literal(p, "![");
     element_values(p, tensor, &data);
     onnxl_output_char(p->out, ']');
     break;
@@ -490,7 +490,7 @@ onnxl_text_tensor(TextPrinter *p, const OnnxlTensor *tensor, TextTensorPlace pla
     given |= TEXT_FIELD(FIELD_EXTERNAL_DATA) | TEXT_FIELD(FIELD_DATA_LOCATION);
     break;
   case DATA_ELIDED:
-    onnxl_output_text(p->out, "...");
+    onnxl_text_literal(p, "...");
     given |= PAYLOAD_FIELDS;
     break;
   }
@@ -515,7 +515,7 @@ onnxl_text_sparse(TextPrinter *p, const OnnxlSparseTensor *sparse, bool initiali
 {
   const OnnxlTensor *values_tensor = sparse->values;
 
-  onnxl_output_text(p->out, "sparse_tensor(");
+  onnxl_text_literal(p, "sparse_tensor(");
   onnxl_text_element_type(p, true, values_tensor->data_type);
   for (size_t i = 0; i < sparse->dims.count; i++) {
     onnxl_output_char(p->out, i == 0 ? '[' : ',');
@@ -524,7 +524,7 @@ onnxl_text_sparse(TextPrinter *p, const OnnxlSparseTensor *sparse, bool initiali
   onnxl_output_text(p->out, sparse->dims.count > 0 ? "]) " : ") ");
   if (initializer) {
     onnxl_text_name(p, values_tensor->name);
-    onnxl_output_text(p->out, " = ");
+    onnxl_text_literal(p, " = ");
   }
   onnxl_output_char(p->out, '{');
   onnxl_text_tensor(p, values_tensor, initializer ? TEXT_TENSOR_VALUES : TEXT_TENSOR_VALUE);

@@ -1,5 +1,6 @@
 #include "proto/text-write-internal.h"
 
+#include "support/escape.h"
 #include "support/number.h"
 
 /* What a byte is within a name or string. */
@@ -75,25 +76,6 @@ is_identifier(OnnxlStr s)
   return true;
 }
 
-/* Characters that are invisible or change the direction of the text around them, and the C1 controls. */
-static bool
-is_unsafe(gunichar c)
-{
-  return (c >= 0x80 && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-/* The character at data, which is not ASCII. Returns: its length; 0 when the bytes are not UTF-8. */
-static size_t
-decode_utf8(const char *data, size_t size, gunichar *ret_char)
-{
-  gunichar c = g_utf8_get_char_validated(data, (gssize)MIN(size, 4));
-  if (c == (gunichar)-1 || c == (gunichar)-2)
-    return 0;
-  *ret_char = c;
-  return (size_t)g_unichar_to_utf8(c, NULL);
-}
-
 /* True when "…" cannot hold the string, or should not show it. */
 static bool
 needs_escapes(OnnxlStr s)
@@ -106,9 +88,9 @@ needs_escapes(OnnxlStr s)
       i++;
       continue;
     }
-    gunichar c;
-    size_t n = decode_utf8(s.data + i, s.size - i, &c);
-    if (n == 0 || is_unsafe(c))
+    uint32_t c;
+    size_t n = onnxl_utf8_next(onnxl_str_n(s.data + i, s.size - i), &c);
+    if (n == 0 || onnxl_is_unsafe_char(c))
       return true;
     i += n;
   }
@@ -122,15 +104,15 @@ escaped_string(TextPrinter *p, OnnxlStr s)
   for (size_t i = 0; i < s.size;) {
     uint8_t byte = (uint8_t)s.data[i];
     uint8_t class = byte_class[byte];
-    gunichar c = byte;
-    size_t n = class & BYTE_HIGH ? decode_utf8(s.data + i, s.size - i, &c) : 1;
+    uint32_t c = byte;
+    size_t n = class & BYTE_HIGH ? onnxl_utf8_next(onnxl_str_n(s.data + i, s.size - i), &c) : 1;
     if (n == 0 || class & (BYTE_CONTROL | BYTE_BREAK)) {
       if (byte == '\n' || byte == '\r' || byte == '\t')
         onnxl_output_printf(p->out, "\\%c", byte == '\n' ? 'n' : byte == '\r' ? 'r' : 't');
       else
         onnxl_output_printf(p->out, "\\x%02x", byte);
       n = 1;
-    } else if (class & BYTE_HIGH && is_unsafe(c)) {
+    } else if (class & BYTE_HIGH && onnxl_is_unsafe_char(c)) {
       onnxl_output_printf(p->out, "\\u{%x}", c);
     } else {
       if (class & BYTE_ESCAPE)
@@ -142,20 +124,41 @@ escaped_string(TextPrinter *p, OnnxlStr s)
   onnxl_output_char(p->out, '"');
 }
 
+/* True when eight bytes at once are ASCII above the blank's row, neither quote, backslash nor DEL: what a string can hold
+ * as it is. */
+static bool
+are_plain(const char *data)
+{
+  const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+  uint64_t bytes;
+
+  memcpy(&bytes, data, sizeof bytes);
+#define HAS_ZERO(x) (((x) - ones) & ~(x))
+  return !((bytes | ((bytes - ones * ' ') & ~bytes) | HAS_ZERO(bytes ^ ones * '"') | HAS_ZERO(bytes ^ ones * '\\') |
+            HAS_ZERO(bytes ^ ones * 0x7f)) &
+           high);
+#undef HAS_ZERO
+}
+
 static void
 present_string(TextPrinter *p, OnnxlStr s)
 {
   uint8_t classes = 0;
 
-  for (size_t i = 0; i < s.size; i++)
-    classes |= byte_class[(uint8_t)s.data[i]];
+  for (size_t i = 0; i < s.size;) {
+    if (s.size - i >= 8 && are_plain(s.data + i)) {
+      i += 8;
+      continue;
+    }
+    classes |= byte_class[(uint8_t)s.data[i++]];
+  }
   if (classes & (BYTE_CONTROL | BYTE_HIGH) && needs_escapes(s)) {
     escaped_string(p, s);
     return;
   }
   onnxl_output_char(p->out, '"');
   if (!(classes & (BYTE_ESCAPE | BYTE_BREAK))) {
-    onnxl_output_str(p->out, s);
+    onnxl_text_put(p, s.data, s.size);
   } else {
     for (size_t i = 0; i < s.size; i++) {
       if (s.data[i] == '\n') {
@@ -183,7 +186,7 @@ void
 onnxl_text_name(TextPrinter *p, OnnxlStr name)
 {
   if (is_identifier(name))
-    onnxl_output_str(p->out, name);
+    onnxl_text_put(p, name.data, name.size);
   else
     onnxl_text_string(p, name);
 }
@@ -246,7 +249,7 @@ onnxl_text_dotted(TextPrinter *p, OnnxlStr name)
   if (start) /* empty, absent, or a dot at the end */
     onnxl_text_string(p, name);
   else
-    onnxl_output_str(p->out, name);
+    onnxl_text_put(p, name.data, name.size);
 }
 
 static size_t
@@ -293,7 +296,7 @@ onnxl_text_item(TextPrinter *p, bool first, const char *text, size_t size)
       onnxl_output_char(p->out, ' ');
     }
   }
-  onnxl_output_write(p->out, text, size);
+  onnxl_text_put(p, text, size);
 }
 
 void

@@ -36,7 +36,7 @@ tensor_type(TextPrinter *p, const OnnxlTensorType *type)
 {
   onnxl_text_element_type(p, type->has_elem_type, type->elem_type);
   if (!type->shape) {
-    onnxl_output_text(p->out, "[]");
+    onnxl_text_literal(p, "[]");
   } else if (type->shape->dim.count > 0) {
     for (size_t i = 0; i < type->shape->dim.count; i++) {
       onnxl_output_char(p->out, i == 0 ? '[' : ',');
@@ -50,10 +50,10 @@ tensor_type(TextPrinter *p, const OnnxlTensorType *type)
 static void
 opaque_type(TextPrinter *p, const OnnxlOpaqueType *type)
 {
-  onnxl_output_text(p->out, "opaque(");
+  onnxl_text_literal(p, "opaque(");
   if (type->domain.data) {
     onnxl_text_dotted(p, type->domain);
-    onnxl_output_text(p->out, ", ");
+    onnxl_text_literal(p, ", ");
     onnxl_text_name(p, type->name);
   } else if (type->name.data) {
     onnxl_text_dotted(p, type->name);
@@ -104,7 +104,7 @@ void
 onnxl_text_type(TextPrinter *p, const OnnxlType *type)
 {
   if (!type_is_plain(type)) {
-    onnxl_output_text(p->out, "!{");
+    onnxl_text_literal(p, "!{");
     onnxl_text_fields(p, &onnxl_type_descriptor, type, 0);
     onnxl_output_char(p->out, '}');
     return;
@@ -116,11 +116,11 @@ onnxl_text_type(TextPrinter *p, const OnnxlType *type)
   } else if (type->optional_type) {
     element(p, "optional(", type->optional_type->elem_type);
   } else if (type->map_type) {
-    onnxl_output_text(p->out, "map(");
+    onnxl_text_literal(p, "map(");
     onnxl_text_element_type(p, type->map_type->has_key_type, type->map_type->key_type);
     element(p, ", ", type->map_type->value_type);
   } else if (type->sparse_tensor_type) {
-    onnxl_output_text(p->out, "sparse_tensor(");
+    onnxl_text_literal(p, "sparse_tensor(");
     tensor_type(p, type->sparse_tensor_type);
     onnxl_output_char(p->out, ')');
   } else {

@@ -48,7 +48,7 @@ signature_on_line(TextPrinter *p, Signature signature)
   onnxl_output_char(p->out, '(');
   for (size_t i = 0; i < signature_count(signature); i++) {
     if (i > 0)
-      onnxl_output_text(p->out, ", ");
+      onnxl_text_literal(p, ", ");
     signature_item(p, signature, i);
   }
   onnxl_output_char(p->out, ')');
@@ -101,7 +101,7 @@ signature(TextPrinter *p, Signature inputs, Signature outputs)
     signature_on_lines(p, inputs, indent);
     onnxl_text_newline(p);
     onnxl_text_start_line(p, indent + TEXT_INDENT, TEXT_NO_NEEDS);
-    onnxl_output_text(p->out, "=> ");
+    onnxl_text_literal(p, "=> ");
     signature_on_lines(p, outputs, indent);
   }
   onnxl_output_clear(&aside);
@@ -214,7 +214,7 @@ opsets(TextPrinter *p, const OnnxlOpsetList *list)
     const OnnxlOpset *opset = &list->items[i];
     onnxl_text_separate(p, i == 0, opset_needs(opset));
     onnxl_text_string(p, opset->domain.data ? opset->domain : ONNXL_STR(""));
-    onnxl_output_text(p->out, " : ");
+    onnxl_text_literal(p, " : ");
     if (opset->has_version)
       onnxl_output_int64(p->out, opset->version);
     else
@@ -253,7 +253,7 @@ header_key(TextPrinter *p, bool *first, const OnnxlMessageDescriptor *descriptor
   const void *member = onnxl_field_member(field, message);
   header_line(p, first, is_opsets ? opsets_need(member) : TEXT_NO_NEEDS);
   onnxl_output_text(p->out, field->name);
-  onnxl_output_text(p->out, ": ");
+  onnxl_text_literal(p, ": ");
   if (is_opsets)
     opsets(p, member);
   else
@@ -287,11 +287,11 @@ function_attributes(TextPrinter *p, const OnnxlFunction *function, bool on_lines
 {
   if (function->attribute.count + function->attribute_proto.count == 0)
     return;
-  onnxl_output_text(p->out, " <");
+  onnxl_text_literal(p, " <");
   for (size_t i = 0; i < function->attribute.count; i++) {
     OnnxlStr name = function->attribute.items[i];
     if (i > 0)
-      onnxl_output_text(p->out, ", ");
+      onnxl_text_literal(p, ", ");
     onnxl_text_name(p, name.data ? name : ONNXL_STR(""));
   }
   if (function->attribute.count > 0 && function->attribute_proto.count > 0)

@@ -1,0 +1,97 @@
+#include "proto/save.h"
+
+#include <errno.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "proto/text.h"
+#include "proto/wire.h"
+#include "support/error.h"
+
+/* One call copies at most this much, so that a signal is not kept waiting. */
+enum { COPY_CHUNK = 1 << 30 };
+
+typedef struct Target {
+  const OnnxlFile *file;
+  OnnxlOutput *out;
+} Target;
+
+static bool
+put_bytes(void *data, const void *bytes, size_t size)
+{
+  Target *target = data;
+
+  onnxl_output_write(target->out, bytes, size);
+  return target->out->saved_errno == 0;
+}
+
+/* Copies from file to out inside the kernel as far as that goes. Returns: the number of bytes copied. */
+static size_t
+copy_in_kernel(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput *out)
+{
+  off_t at = (off_t)offset;
+  size_t left = size;
+  bool range = true;
+
+  while (left > 0) {
+    size_t chunk = MIN(left, (size_t)COPY_CHUNK);
+    ssize_t n = range ? copy_file_range(file->fd, &at, out->fd, NULL, chunk, 0)
+                      : sendfile(out->fd, file->fd, &at, chunk);
+    if (n > 0)
+      left -= (size_t)n;
+    else if (n < 0 && errno == EINTR)
+      continue;
+    else if (range) /* not between these two files: a pipe, another file system */
+      range = false;
+    else
+      break;
+  }
+  return size - left;
+}
+
+static bool
+put_payload(void *data, OnnxlStr slice)
+{
+  Target *target = data;
+  OnnxlOutput *out = target->out;
+  uint64_t offset;
+  size_t copied = 0;
+
+  if (out->fd >= 0 && target->file && onnxl_file_locate(target->file, slice, &offset)) {
+    if (!onnxl_output_flush(out, "", NULL))
+      return false;
+    copied = copy_in_kernel(target->file, offset, slice.size, out);
+    out->flushed += copied;
+  }
+  /* What the kernel refused, for whatever reason, goes the usual way, which also tells the reason. */
+  return put_bytes(data, slice.data + copied, slice.size - copied);
+}
+
+bool
+onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
+{
+  Target target = { model->file, out };
+  OnnxlWireTarget wire = { put_bytes, put_payload, &target };
+  uint64_t size;
+
+  if (!onnxl_wire_size(&onnxl_model_descriptor, &model->proto, &size))
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the size of the model does not fit in 64 bits");
+  if (size > ONNXL_WIRE_MAX_PORTABLE && !allow_large)
+    return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED,
+                      "the model takes %" G_GUINT64_FORMAT " bytes in one file, and most protobuf readers refuse more "
+                      "than 2 GiB; move its weights to external data (onnxl-align --to=external) or allow it with "
+                      "--allow-large",
+                      size);
+  if (onnxl_wire_write(&onnxl_model_descriptor, &model->proto, &wire) || out->saved_errno != 0)
+    return true;
+  return onnxl_fail(error, ONNXL_ERROR_LIMIT, "out of memory while writing the model");
+}
+
+bool
+onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, bool text, bool allow_large, GError **error)
+{
+  OnnxlTextOptions options = { .weights = ONNXL_WEIGHTS_INLINE };
+
+  return text ? onnxl_text_write(out, model, &options, NULL, NULL, error)
+              : onnxl_model_write(model, out, allow_large, error);
+}
