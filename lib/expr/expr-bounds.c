@@ -235,8 +235,63 @@ replace_term(OnnxlExprPool *pool, OnnxlExpr e, size_t index, Wide scale, OnnxlEx
   return sum_finish(&sum);
 }
 
+static int64_t lower_bound(OnnxlExprPool *pool, OnnxlExpr e, unsigned *budget);
+
+/* The lower bound of scale * e with its term at index replaced; scale > 0. */
+static int64_t
+relaxed(OnnxlExprPool *pool, OnnxlExpr e, size_t index, Wide scale, OnnxlExpr by, Wide coefficient, Wide constant,
+        unsigned *budget)
+{
+  if (*budget == 0)
+    return INT64_MIN;
+  --*budget;
+  int64_t bound = lower_bound(pool, replace_term(pool, e, index, scale, by, coefficient, constant), budget);
+  return bound == INT64_MIN ? bound : (int64_t)-wide_floor_div(-(Wide)bound, scale);
+}
+
+/* Replaces the divisor, modulus, or extremum at index of e by what bounds it from the right side. choices: one operand
+ * of an extremum may be chosen, else all have to be looked at. Returns false when the term is not of such a kind. */
+static bool
+relax_term(OnnxlExprPool *pool, OnnxlExpr e, size_t index, Term term, bool choices, unsigned *budget,
+           int64_t *ret_bound)
+{
+  OnnxlExpr atom = term.monomial;
+  Wide k = term.coefficient;
+  switch ((NodeKind)atom->kind) {
+  case NODE_FLOOR_DIV:
+  case NODE_EXACT_DIV: {
+    if (choices || !expr_is_literal(atom->pair.b))
+      return false;
+    /* a-(d-1) <= d*(a//d) <= a */
+    Wide d = atom->pair.b->value;
+    Wide loss = k > 0 && atom->kind == NODE_FLOOR_DIV ? -k * (d - 1) : 0;
+    *ret_bound = relaxed(pool, e, index, d, atom->pair.a, k, loss, budget);
+    return true;
+  }
+  case NODE_MOD:
+    /* a % d <= a for a >= 0 */
+    if (choices || k > 0 || interval(pool, atom->pair.a).min < 0 || interval(pool, atom->pair.b).min < 0)
+      return false;
+    *ret_bound = relaxed(pool, e, index, 1, atom->pair.a, k, 0, budget);
+    return true;
+  case NODE_MAX:
+  case NODE_MIN:
+    /* One operand is the value, so the worst of all bounds holds; on the convenient side every operand bounds it. */
+    if (((atom->kind == NODE_MAX) == (k > 0)) != choices)
+      return false;
+    *ret_bound = choices ? INT64_MIN : INT64_MAX;
+    for (size_t i = 0; i < atom->list.n; i++) {
+      int64_t bound = relaxed(pool, e, index, 1, atom->list.items[i], k, 0, budget);
+      *ret_bound = choices ? MAX(*ret_bound, bound) : MIN(*ret_bound, bound);
+    }
+    return true;
+  default:
+    return false;
+  }
+}
+
 /* A lower bound of e that sees that parts of e depend on each other: an operation that is no polynomial is replaced by
- * a polynomial that bounds it from the right side, and what is left may cancel. INT64_MIN = none. */
+ * a polynomial that bounds it, and what is left may cancel. INT64_MIN = none. */
 static int64_t
 lower_bound(OnnxlExprPool *pool, OnnxlExpr e, unsigned *budget)
 {
@@ -247,47 +302,12 @@ lower_bound(OnnxlExprPool *pool, OnnxlExpr e, unsigned *budget)
   poly_view(&view, e);
   if (best >= 0 || view.n > MAX_RELAXED_TERMS)
     return best;
-  for (size_t i = 0; i < view.n; i++) {
-    OnnxlExpr atom = view.terms[i].monomial;
-    Wide k = view.terms[i].coefficient;
-    if (*budget == 0)
-      return best;
-    switch ((NodeKind)atom->kind) {
-    case NODE_FLOOR_DIV:
-    case NODE_EXACT_DIV: {
-      if (!expr_is_literal(atom->pair.b))
-        continue;
-      /* a-(d-1) <= d*(a//d) <= a */
-      Wide d = atom->pair.b->value;
-      --*budget;
-      Wide loss = k > 0 && atom->kind == NODE_FLOOR_DIV ? -k * (d - 1) : 0;
-      int64_t scaled = lower_bound(pool, replace_term(pool, e, i, d, atom->pair.a, k, loss), budget);
-      return scaled == INT64_MIN ? best : MAX(best, (int64_t)-wide_floor_div(-(Wide)scaled, d));
-    }
-    case NODE_MOD: {
-      /* a % d <= a for a >= 0 */
-      if (k > 0 || interval(pool, atom->pair.a).min < 0 || interval(pool, atom->pair.b).min < 0)
-        continue;
-      --*budget;
-      return MAX(best, lower_bound(pool, replace_term(pool, e, i, 1, atom->pair.a, k, 0), budget));
-    }
-    case NODE_MAX:
-    case NODE_MIN: {
-      /* One operand is the value, so the worst bound holds; on the convenient side every operand bounds it: the best.
-       */
-      bool any = (atom->kind == NODE_MAX) == (k > 0);
-      int64_t found = any ? INT64_MIN : INT64_MAX;
-      for (size_t j = 0; j < atom->list.n; j++) {
-        if (*budget == 0)
-          return any ? MAX(best, found) : best;
-        --*budget;
-        int64_t bound = lower_bound(pool, replace_term(pool, e, i, 1, atom->list.items[j], k, 0), budget);
-        found = any ? MAX(found, bound) : MIN(found, bound);
-      }
-      return MAX(best, found);
-    }
-    default:
-      continue;
+  /* Choices last: which operand is the right one may depend on the case. */
+  for (int choices = 0; choices < 2; choices++) {
+    for (size_t i = 0; i < view.n; i++) {
+      int64_t bound;
+      if (relax_term(pool, e, i, view.terms[i], choices, budget, &bound))
+        return MAX(best, bound);
     }
   }
   return best;

@@ -67,28 +67,30 @@ divide_by_literal(OnnxlExprPool *pool, NodeKind kind, OnnxlExpr p, int64_t d)
   int64_t common = (int64_t)expr_gcd(expr_content(p, kind == NODE_EXACT_DIV), (uint64_t)d);
   if (common > 1)
     return divide(pool, kind, divide_content(pool, p, common), onnxl_expr_int(pool, d / common));
-  OnnxlExpr flat;
-  if (flatten(pool, kind, p, d, &flat))
-    return flat;
-
   PolyView view;
   poly_view(&view, p);
   Wide whole = wide_floor_div(view.constant, d);
   if (kind == NODE_EXACT_DIV) {
     /* k*d can be taken out; any other constant has to stay with the terms that make it a multiple. */
-    if (view.constant % d != 0)
-      whole = 0;
+    if (whole != 0 && view.constant % d == 0)
+      return expr_scale(pool, divide(pool, kind, expr_scale(pool, p, 1, -(Wide)view.constant), onnxl_expr_int(pool, d)),
+                        1, whole);
     if (view.n == 1 && view.constant == 0 && view.terms[0].coefficient < 0)
-      return onnxl_expr_neg(pool, expr_intern_pair(pool, kind, onnxl_expr_neg(pool, p), onnxl_expr_int(pool, d)));
-  } else {
-    int64_t min, max;
-    expr_interval(pool, p, &min, &max);
-    if (min != INT64_MIN && max != INT64_MAX && wide_floor_div(min, d) == wide_floor_div(max, d))
-      return expr_wide(pool, wide_floor_div(min, d));
-    /* (x+d)//d stays: the canonical text keeps windows that slide by one step recognisable. */
-    if (view.constant == d || view.constant == -d)
-      whole = 0;
+      return onnxl_expr_neg(pool, divide(pool, kind, onnxl_expr_neg(pool, p), onnxl_expr_int(pool, d)));
   }
+  OnnxlExpr flat;
+  if (flatten(pool, kind, p, d, &flat))
+    return flat;
+  if (kind == NODE_EXACT_DIV)
+    return expr_intern_pair(pool, kind, p, onnxl_expr_int(pool, d));
+
+  int64_t min, max;
+  expr_interval(pool, p, &min, &max);
+  if (min != INT64_MIN && max != INT64_MAX && wide_floor_div(min, d) == wide_floor_div(max, d))
+    return expr_wide(pool, wide_floor_div(min, d));
+  /* (x+d)//d stays: the canonical text keeps windows that slide by one step recognisable. */
+  if (view.constant == d || view.constant == -d)
+    whole = 0;
   OnnxlExpr numerator = whole == 0 ? p : expr_scale(pool, p, 1, -whole * d);
   return expr_scale(pool, expr_intern_pair(pool, kind, numerator, onnxl_expr_int(pool, d)), 1, whole);
 }
@@ -119,15 +121,25 @@ reduce_modulo(OnnxlExprPool *pool, OnnxlExpr p, int64_t d)
   return sum_finish(&sum);
 }
 
+/* When the facts say that p stays between two neighbouring multiples of d > 0, sets p % d. */
+static bool
+mod_by_interval(OnnxlExprPool *pool, OnnxlExpr p, int64_t d, OnnxlExpr *ret_rest)
+{
+  int64_t min, max;
+  expr_interval(pool, p, &min, &max);
+  if (min == INT64_MIN || max == INT64_MAX || wide_floor_div(min, d) != wide_floor_div(max, d))
+    return false;
+  *ret_rest = expr_scale(pool, p, 1, -wide_floor_div(min, d) * d);
+  return true;
+}
+
 /* p modulo a literal d > 1, p no literal. */
 static OnnxlExpr
 mod_by_literal(OnnxlExprPool *pool, OnnxlExpr p, int64_t d)
 {
-  int64_t min, max;
-  expr_interval(pool, p, &min, &max);
-  if (min != INT64_MIN && max != INT64_MAX && wide_floor_div(min, d) == wide_floor_div(max, d))
-    return expr_scale(pool, p, 1, -wide_floor_div(min, d) * d);
-
+  OnnxlExpr rest;
+  if (mod_by_interval(pool, p, d, &rest))
+    return rest;
   /* A reduction can make terms meet again (an inner modulus that went), so it is repeated; each turn makes p smaller.
    */
   OnnxlExpr reduced = reduce_modulo(pool, p, d);
@@ -137,8 +149,8 @@ mod_by_literal(OnnxlExprPool *pool, OnnxlExpr p, int64_t d)
   }
   if (!reduced)
     return NULL;
-  if (expr_is_literal(p))
-    return divide_literals(pool, NODE_MOD, p->value, d);
+  if (mod_by_interval(pool, p, d, &rest))
+    return rest;
   int64_t common = (int64_t)expr_gcd(expr_content(p, false), (uint64_t)d);
   if (common > 1) {
     PolyView view;

@@ -1,4 +1,4 @@
-/* Evaluation with 128-bit intermediates. */
+/* Evaluation with 128-bit intermediates, and wider ones for sums that need them. */
 #include "expr/expr-internal.h"
 
 #include "support/error.h"
@@ -37,21 +37,128 @@ evaluate_product(Evaluation *evaluation, OnnxlExpr e, Wide *ret_value)
   return overflow && !zero ? FAILURE_OVERFLOW : FAILURE_NONE;
 }
 
+/* A sum that fits although its terms do not: (a-b)*c*d with a == b, which the normal form has multiplied out. Two's
+ * complement, wide enough for the largest monomial (MAX_DEGREE factors of 127 bits and a coefficient) and MAX_WEIGHT of
+ * them. */
+#define LIMBS (2 * MAX_DEGREE + 2)
+
+typedef struct Huge {
+  uint64_t limbs[LIMBS];
+} Huge;
+
+static void
+huge_add(Huge *a, const Huge *b)
+{
+  unsigned __int128 carry = 0;
+  for (size_t i = 0; i < LIMBS; i++) {
+    carry += (unsigned __int128)a->limbs[i] + b->limbs[i];
+    a->limbs[i] = (uint64_t)carry;
+    carry >>= 64;
+  }
+}
+
+static void
+huge_negate(Huge *a)
+{
+  Huge one = { { 1 } };
+  for (size_t i = 0; i < LIMBS; i++)
+    a->limbs[i] = ~a->limbs[i];
+  huge_add(a, &one);
+}
+
+/* a * b for magnitudes; b below 2^128. */
+static void
+huge_multiply(Huge *a, unsigned __int128 b)
+{
+  uint64_t parts[2] = { (uint64_t)b, (uint64_t)(b >> 64) };
+  Huge result = { { 0 } };
+  for (size_t part = 0; part < 2; part++) {
+    unsigned __int128 carry = 0;
+    for (size_t i = part; i < LIMBS; i++) {
+      carry += (unsigned __int128)a->limbs[i - part] * parts[part] + result.limbs[i];
+      result.limbs[i] = (uint64_t)carry;
+      carry >>= 64;
+    }
+  }
+  *a = result;
+}
+
+static Huge
+huge_from(Wide value)
+{
+  Huge huge = { { (uint64_t)value, (uint64_t)(value >> 64) } };
+  for (size_t i = 2; i < LIMBS; i++)
+    huge.limbs[i] = value < 0 ? UINT64_MAX : 0;
+  return huge;
+}
+
+/* Adds coefficient * product of factors to total. */
+static void
+huge_add_term(Huge *total, int64_t coefficient, const Wide *factors, size_t n)
+{
+  bool negative = coefficient < 0;
+  Huge product = { { expr_magnitude(coefficient) } };
+  for (size_t i = 0; i < n; i++) {
+    negative ^= factors[i] < 0;
+    huge_multiply(&product, factors[i] < 0 ? -(unsigned __int128)factors[i] : (unsigned __int128)factors[i]);
+  }
+  if (negative)
+    huge_negate(&product);
+  huge_add(total, &product);
+}
+
+static bool
+huge_to_wide(const Huge *huge, Wide *ret_value)
+{
+  Wide value = (Wide)((unsigned __int128)huge->limbs[1] << 64 | huge->limbs[0]);
+  for (size_t i = 2; i < LIMBS; i++)
+    if (huge->limbs[i] != (value < 0 ? UINT64_MAX : 0))
+      return false;
+  *ret_value = value;
+  return true;
+}
+
+/* Adds coefficient * product of factors to total. False: overflow, total is unchanged. */
+static bool
+wide_add_term(Wide *total, int64_t coefficient, const Wide *factors, size_t n)
+{
+  Wide product = coefficient;
+  for (size_t i = 0; i < n; i++)
+    if (__builtin_mul_overflow(product, factors[i], &product))
+      return false;
+  Wide sum;
+  if (__builtin_add_overflow(*total, product, &sum))
+    return false;
+  *total = sum;
+  return true;
+}
+
 static Failure
 evaluate_sum(Evaluation *evaluation, OnnxlExpr e, Wide *ret_value)
 {
   Wide total = e->sum.constant;
-  for (size_t i = 0; i < e->sum.n; i++) {
-    Wide value;
-    Failure failure = evaluate(evaluation, e->sum.terms[i].monomial, &value);
-    if (failure != FAILURE_NONE)
-      return failure;
-    if (__builtin_mul_overflow(value, (Wide)e->sum.terms[i].coefficient, &value) ||
-        __builtin_add_overflow(total, value, &total))
-      return FAILURE_OVERFLOW;
+  Huge *huge = NULL; /* the total, once it or a term has left 128 bits */
+  Failure failure = FAILURE_NONE;
+  for (size_t i = 0; i < e->sum.n && failure == FAILURE_NONE; i++) {
+    Term term = e->sum.terms[i];
+    Wide values[MAX_DEGREE];
+    size_t n;
+    const OnnxlExpr *factors = monomial_factors(&term.monomial, &n);
+    for (size_t k = 0; k < n && failure == FAILURE_NONE; k++)
+      failure = evaluate(evaluation, factors[k], &values[k]);
+    if (failure != FAILURE_NONE || (!huge && wide_add_term(&total, term.coefficient, values, n)))
+      continue;
+    if (!huge) {
+      huge = g_new(Huge, 1);
+      *huge = huge_from(total);
+    }
+    huge_add_term(huge, term.coefficient, values, n);
   }
+  if (failure == FAILURE_NONE && huge && !huge_to_wide(huge, &total))
+    failure = FAILURE_OVERFLOW;
+  g_free(huge);
   *ret_value = total;
-  return FAILURE_NONE;
+  return failure;
 }
 
 static Failure

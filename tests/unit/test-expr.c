@@ -234,6 +234,14 @@ test_evaluation(void)
   CU_ASSERT_EQUAL(value_of(parse("x*x-x*x+x*z//(z+1)"), &values), INT64_MAX - 1);
   values.of['z'] = 0;
   CU_ASSERT_EQUAL(value_of(parse("x*x*x*x*z"), &values), 0);
+  /* Multiplied out, with terms far beyond 128 bits. */
+  values.of['a'] = INT64_MAX;
+  values.of['b'] = INT64_MAX - 2;
+  values.of['c'] = INT64_MIN;
+  CU_ASSERT_EQUAL(value_of(parse("(a-b-2)*x*y*x*c"), &values), 0);
+  CU_ASSERT_EQUAL(value_of(parse("(a-b-2)*c*c*c*c*c*c*c-7"), &values), -7);
+  CU_ASSERT_EQUAL(value_of(parse("(a-b)*(a-b)*(c+a)*(a-b)*(c+a)*(c+a)"), &values), -8);
+  CU_ASSERT_TRUE(fails_with(parse("(a-b)*x*y*x*c"), &values, "64 bits"));
   end();
 }
 
