@@ -328,10 +328,12 @@ has_elements(int32_t type, bool *ret_is_float, OnnxlFloatFormat *ret_format)
     [ONNXL_TYPE_FLOAT4E2M1] = 1 + ONNXL_FLOAT_FORMAT_FLOAT4E2M1,
   };
 
+  uint32_t bits = onnxl_data_type_bits(type);
+
   *ret_is_float = formats[type] > 0;
   if (*ret_is_float)
     *ret_format = formats[type] - 1;
-  return *ret_is_float || onnxl_data_type_bits(type) < 8;
+  return *ret_is_float || (bits > 0 && bits < 8);
 }
 
 /* Reads the storage units of a payload one by one: from raw_data, or from int32_data. */
