@@ -35,7 +35,8 @@ const char *
 onnxl_nearest(OnnxlStr text, const char *const *candidates, size_t count)
 {
   const char *nearest = NULL;
-  unsigned least = (unsigned)(text.size / 3 + 1) + 1;
+  /* One mistake for every three bytes. */
+  unsigned least = (text.size < 3 ? 1 : (unsigned)(text.size / 3)) + 1;
   if (text.size == 0 || text.size > MAX_SIZE)
     return NULL;
   for (size_t i = 0; i < count; i++) {

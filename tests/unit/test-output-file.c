@@ -1,0 +1,141 @@
+#include "cli/output-file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "support/error.h"
+#include "unit.h"
+
+static char folder[] = "/tmp/onnxl-test-XXXXXX";
+static char *target;
+
+/* Number of entries in the folder: a temporary file that stays behind is counted. */
+static size_t
+entries(void)
+{
+  size_t n = 0;
+  GDir *dir = g_dir_open(folder, 0, NULL);
+  while (dir && g_dir_read_name(dir))
+    n++;
+  if (dir)
+    g_dir_close(dir);
+  return n;
+}
+
+static bool
+target_is(const char *expected)
+{
+  char *text = NULL;
+  bool same = g_file_get_contents(target, &text, NULL, NULL) && strcmp(text, expected) == 0;
+  g_free(text);
+  return same;
+}
+
+static void
+test_set_up(void)
+{
+  CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+  target = g_build_filename(folder, "out", NULL);
+}
+
+static void
+test_appears_whole(void)
+{
+  OnnxlOutputFile file;
+  GError *error = NULL;
+  struct stat status;
+  mode_t mask = umask(027);
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, target, ONNXL_OUTPUT_BINARY, &error));
+  onnxl_output_text(&file.out, "first");
+  CU_ASSERT_FALSE(g_file_test(target, G_FILE_TEST_EXISTS));
+  CU_ASSERT_TRUE(onnxl_output_file_commit(&file, &error));
+  umask(mask);
+  CU_ASSERT_TRUE(target_is("first"));
+  CU_ASSERT_EQUAL(stat(target, &status), 0);
+  CU_ASSERT_EQUAL(status.st_mode & 07777, 0640);
+  CU_ASSERT_EQUAL(entries(), 1);
+}
+
+static void
+test_abort_keeps_the_old_file(void)
+{
+  OnnxlOutputFile file;
+  GError *error = NULL;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, target, 0, &error));
+  onnxl_output_text(&file.out, "second");
+  (void)!onnxl_output_flush(&file.out, "x", NULL);
+  onnxl_output_file_abort(&file);
+  CU_ASSERT_TRUE(target_is("first"));
+  CU_ASSERT_EQUAL(entries(), 1);
+  onnxl_output_file_abort(&file);
+}
+
+static void
+test_replace_through_a_link(void)
+{
+  OnnxlOutputFile file;
+  GError *error = NULL;
+  struct stat status;
+  char *name = g_build_filename(folder, "link", NULL);
+  CU_ASSERT_EQUAL(symlink("out", name), 0);
+  CU_ASSERT_EQUAL(chmod(target, 0604), 0);
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, name, ONNXL_OUTPUT_NO_SYNC, &error));
+  onnxl_output_text(&file.out, "third");
+  CU_ASSERT_TRUE(onnxl_output_file_commit(&file, &error));
+  CU_ASSERT_TRUE(target_is("third"));
+  CU_ASSERT_TRUE(g_file_test(name, G_FILE_TEST_IS_SYMLINK));
+  CU_ASSERT_EQUAL(stat(target, &status), 0);
+  CU_ASSERT_EQUAL(status.st_mode & 07777, 0604);
+  CU_ASSERT_EQUAL(entries(), 2);
+  unlink(name);
+  g_free(name);
+}
+
+static void
+test_devices(void)
+{
+  OnnxlOutputFile file;
+  GError *error = NULL;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, "/dev/null", ONNXL_OUTPUT_BINARY, &error));
+  onnxl_output_text(&file.out, "x");
+  CU_ASSERT_TRUE(onnxl_output_file_commit(&file, &error));
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, "/dev/full", 0, &error));
+  onnxl_output_text(&file.out, "x");
+  CU_ASSERT_FALSE(onnxl_output_file_commit(&file, &error));
+  CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_IO));
+  g_clear_error(&error);
+  CU_ASSERT_FALSE(g_file_test("/dev/null", G_FILE_TEST_IS_REGULAR));
+}
+
+static void
+test_refused(void)
+{
+  OnnxlOutputFile file;
+  GError *error = NULL;
+  static const char *const wrong[] = { "/nonexistent/file", "/tmp", "" };
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    CU_ASSERT_FALSE(onnxl_output_file_open(&file, wrong[i], 0, &error));
+    CU_ASSERT_PTR_NOT_NULL(error);
+    g_clear_error(&error);
+  }
+  CU_ASSERT_EQUAL(entries(), 1);
+}
+
+static void
+test_clean_up(void)
+{
+  g_unlink(target);
+  CU_ASSERT_EQUAL(rmdir(folder), 0);
+  g_free(target);
+}
+
+UNIT_MAIN("output file",
+  { "set up", test_set_up },
+  { "appears whole", test_appears_whole },
+  { "abort keeps the old file", test_abort_keeps_the_old_file },
+  { "replace through a link", test_replace_through_a_link },
+  { "devices", test_devices },
+  { "refused", test_refused },
+  { "clean up: nothing is left", test_clean_up })

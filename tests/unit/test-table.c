@@ -1,0 +1,62 @@
+#include "cli/table.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+static bool
+writes(const OnnxlTable *table, OnnxlReportFormat format, const char *expected)
+{
+  OnnxlOutput out;
+  onnxl_output_init(&out, -1);
+  onnxl_table_write(table, format, &out);
+  OnnxlStr text = onnxl_output_memory(&out);
+  bool same = onnxl_str_is(text, expected);
+  if (!same)
+    printf("\n  wrote\n%s  instead of\n%s", text.data, expected);
+  onnxl_output_clear(&out);
+  return same;
+}
+
+static void
+test_formats(void)
+{
+  static const OnnxlColumn columns[] = { { "name", false }, { "bytes", true }, { "note", false } };
+  OnnxlTable *table = onnxl_table_new(columns, 3);
+  onnxl_table_text(table, ONNXL_STR("日本"));
+  onnxl_table_int64(table, 7);
+  onnxl_table_none(table);
+  onnxl_table_printf(table, "a%s", ",\"b\"");
+  onnxl_table_double(table, 1234.5);
+  onnxl_table_bool(table, true);
+  onnxl_table_text(table, ONNXL_STR("x\ny"));
+  onnxl_table_double(table, -NAN);
+  onnxl_table_double(table, -INFINITY);
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_TABLE, "name    bytes  note\n"
+                                                   "日本        7\n"
+                                                   "a,\"b\"  1234.5  true\n"
+                                                   "x\\ny     -nan  -inf\n"));
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_CSV, "name,bytes,note\n"
+                                                 "日本,7,\n"
+                                                 "\"a,\"\"b\"\"\",1234.5,true\n"
+                                                 "\"x\ny\",-nan,-inf\n"));
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_JSON, "[\n"
+                                                  " {\"name\": \"日本\", \"bytes\": 7, \"note\": null},\n"
+                                                  " {\"name\": \"a,\\\"b\\\"\", \"bytes\": 1234.5, \"note\": true},\n"
+                                                  " {\"name\": \"x\\ny\", \"bytes\": \"nan\", \"note\": \"-inf\"}\n"
+                                                  "]\n"));
+  onnxl_table_free(table);
+}
+
+static void
+test_empty(void)
+{
+  static const OnnxlColumn columns[] = { { "a", false } };
+  OnnxlTable *table = onnxl_table_new(columns, 1);
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_TABLE, "a\n"));
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_CSV, "a\n"));
+  CU_ASSERT_TRUE(writes(table, ONNXL_FORMAT_JSON, "[]\n"));
+  onnxl_table_free(table);
+}
+
+UNIT_MAIN("table", { "formats", test_formats }, { "empty", test_empty })
