@@ -38,14 +38,14 @@ is_paired(const OnnxlOption *option)
 static bool
 takes_value(const OnnxlOption *option)
 {
-  return option->kind != ONNXL_KIND_FLAG && option->kind != ONNXL_KIND_OPTIONAL;
+  return option->kind != ONNXL_OPTION_FLAG && option->kind != ONNXL_OPTION_OPTIONAL;
 }
 
 static const OnnxlOption *
 find_letter(const Parser *parser, char letter)
 {
   for (size_t t = 0; t < parser->n_tables; t++)
-    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_OPTION_END; o++)
       if (o->letter == letter && !is_paired(o))
         return o;
   return NULL;
@@ -55,7 +55,7 @@ static const OnnxlOption *
 find_paired(const Parser *parser, const char *letters)
 {
   for (size_t t = 0; t < parser->n_tables; t++)
-    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_OPTION_END; o++)
       if (is_paired(o) && strncmp(o->name, letters, 2) == 0 && (letters[2] == '\0' || takes_value(o)))
         return o;
   return NULL;
@@ -65,7 +65,7 @@ static const OnnxlOption *
 find_name(const Parser *parser, OnnxlStr name)
 {
   for (size_t t = 0; t < parser->n_tables; t++)
-    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_OPTION_END; o++)
       if (o->name && !is_paired(o) && onnxl_str_is(name, o->name))
         return o;
   return NULL;
@@ -76,7 +76,7 @@ unknown_name(const Parser *parser, OnnxlStr name)
 {
   GPtrArray *names = g_ptr_array_new();
   for (size_t t = 0; t < parser->n_tables; t++)
-    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_KIND_END; o++)
+    for (const OnnxlOption *o = parser->tables[t]; o->kind != ONNXL_OPTION_END; o++)
       if (o->name && !is_paired(o))
         g_ptr_array_add(names, (void *)o->name);
   const char *nearest = onnxl_nearest(name, (const char *const *)names->pdata, names->len);
@@ -133,36 +133,36 @@ set(const Parser *parser, const OnnxlOption *option, const char *value)
   char name[64];
   uint64_t number;
   switch (option->kind) {
-  case ONNXL_KIND_FLAG:
+  case ONNXL_OPTION_FLAG:
     *option->to.flag = true;
     return true;
-  case ONNXL_KIND_STRING:
+  case ONNXL_OPTION_STRING:
     *option->to.string = value;
     return true;
-  case ONNXL_KIND_OPTIONAL:
+  case ONNXL_OPTION_OPTIONAL:
     *option->to.string = value ? value : "";
     return true;
-  case ONNXL_KIND_LIST:
+  case ONNXL_OPTION_LIST:
     onnxl_string_list_add(option->to.list, value);
     return true;
-  case ONNXL_KIND_SIZE:
+  case ONNXL_OPTION_SIZE:
     if (onnxl_parse_size(value, option->to.size))
       return true;
     return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a size such as 4096, 64K or 4G",
                       spelling(option, name), value);
-  case ONNXL_KIND_COUNT:
+  case ONNXL_OPTION_COUNT:
     if (!onnxl_str_to_uint64(onnxl_str(value), UINT32_MAX, &number))
       return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number from 0 to %u",
                         spelling(option, name), value, UINT32_MAX);
     *option->to.count = (uint32_t)number;
     return true;
-  case ONNXL_KIND_NUMBER:
+  case ONNXL_OPTION_NUMBER:
     if (onnxl_parse_double(onnxl_str(value), option->to.number) == ONNXL_NUMBER_OK)
       return true;
     return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number", spelling(option, name), value);
-  case ONNXL_KIND_CHOICE:
+  case ONNXL_OPTION_CHOICE:
     return set_choice(parser, option, value);
-  case ONNXL_KIND_END:
+  case ONNXL_OPTION_END:
     break;
   }
   return false;
@@ -186,7 +186,7 @@ parse_long(Parser *parser, const char *argument)
   const OnnxlOption *option = find_name(parser, name);
   if (!option)
     return unknown_name(parser, name);
-  if (equals && option->kind == ONNXL_KIND_FLAG)
+  if (equals && option->kind == ONNXL_OPTION_FLAG)
     return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "--%s takes no value", option->name);
   if (!equals && takes_value(option))
     return set_from_next(parser, option);
@@ -255,7 +255,7 @@ wrap(OnnxlOutput *out, const char *text, size_t column)
 void
 onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out)
 {
-  for (const OnnxlOption *o = table; o->kind != ONNXL_KIND_END; o++) {
+  for (const OnnxlOption *o = table; o->kind != ONNXL_OPTION_END; o++) {
     char form[256];
     const char *value = o->value ? o->value : "";
     if (is_paired(o))
@@ -264,8 +264,8 @@ onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out)
       g_snprintf(form, sizeof form, "  -%c%s%s", o->letter, *value && o->letter != 'W' ? " " : "", value);
     else
       g_snprintf(form, sizeof form, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-                 o->letter ? "," : " ", o->name, o->kind == ONNXL_KIND_OPTIONAL ? "[=" : *value ? "=" : "", value,
-                 o->kind == ONNXL_KIND_OPTIONAL ? "]" : "");
+                 o->letter ? "," : " ", o->name, o->kind == ONNXL_OPTION_OPTIONAL ? "[=" : *value ? "=" : "", value,
+                 o->kind == ONNXL_OPTION_OPTIONAL ? "]" : "");
     size_t length = strlen(form);
     onnxl_output_text(out, form);
     if (length + 2 > HELP_COLUMN)
@@ -279,11 +279,11 @@ void
 onnxl_options_list(const OnnxlOption *table, OnnxlOutput *out)
 {
   static const char *const kinds[] = {
-    [ONNXL_KIND_FLAG] = "flag", [ONNXL_KIND_STRING] = "value", [ONNXL_KIND_OPTIONAL] = "optional",
-    [ONNXL_KIND_LIST] = "list", [ONNXL_KIND_SIZE] = "size",    [ONNXL_KIND_COUNT] = "count",
-    [ONNXL_KIND_NUMBER] = "number", [ONNXL_KIND_CHOICE] = "choice",
+    [ONNXL_OPTION_FLAG] = "flag", [ONNXL_OPTION_STRING] = "value", [ONNXL_OPTION_OPTIONAL] = "optional",
+    [ONNXL_OPTION_LIST] = "list", [ONNXL_OPTION_SIZE] = "size",    [ONNXL_OPTION_COUNT] = "count",
+    [ONNXL_OPTION_NUMBER] = "number", [ONNXL_OPTION_CHOICE] = "choice",
   };
-  for (const OnnxlOption *o = table; o->kind != ONNXL_KIND_END; o++) {
+  for (const OnnxlOption *o = table; o->kind != ONNXL_OPTION_END; o++) {
     if (is_paired(o))
       onnxl_output_printf(out, "-%s\t", o->name);
     else

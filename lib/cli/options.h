@@ -16,15 +16,15 @@ void onnxl_string_list_add(OnnxlStringList *list, const char *item);
 void onnxl_string_list_clear(OnnxlStringList *list);
 
 typedef enum OnnxlOptionKind {
-  ONNXL_KIND_END,      /* ends a table */
-  ONNXL_KIND_FLAG,     /* sets a bool */
-  ONNXL_KIND_STRING,   /* takes a value; the last one counts */
-  ONNXL_KIND_OPTIONAL, /* --name or --name=VALUE: "" without a value, never the next argument */
-  ONNXL_KIND_LIST,     /* takes a value, may be repeated */
-  ONNXL_KIND_SIZE,     /* takes bytes as 4096, 4K, 4M, 4G */
-  ONNXL_KIND_COUNT,    /* takes a number from 0 to UINT32_MAX */
-  ONNXL_KIND_NUMBER,   /* takes a floating-point number */
-  ONNXL_KIND_CHOICE,   /* takes one of the words in value, "a|b|c"; the result is its index */
+  ONNXL_OPTION_END,      /* ends a table */
+  ONNXL_OPTION_FLAG,     /* sets a bool */
+  ONNXL_OPTION_STRING,   /* takes a value; the last one counts */
+  ONNXL_OPTION_OPTIONAL, /* --name or --name=VALUE: "" without a value, never the next argument */
+  ONNXL_OPTION_LIST,     /* takes a value, may be repeated */
+  ONNXL_OPTION_SIZE,     /* takes bytes as 4096, 4K, 4M, 4G */
+  ONNXL_OPTION_COUNT,    /* takes a number from 0 to UINT32_MAX */
+  ONNXL_OPTION_NUMBER,   /* takes a floating-point number */
+  ONNXL_OPTION_CHOICE,   /* takes one of the words in value, "a|b|c"; the result is its index */
 } OnnxlOptionKind;
 
 typedef struct OnnxlOption {
@@ -46,15 +46,15 @@ typedef struct OnnxlOption {
 } OnnxlOption;
 
 /* Rows of a table. letter may be 0 or name NULL, not both; target: address of a static variable of the kind's type. */
-#define ONNXL_FLAG(l, n, target, text) { (l), (n), ONNXL_KIND_FLAG, NULL, (text), { .flag = (target) } }
-#define ONNXL_STRING(l, n, v, target, text) { (l), (n), ONNXL_KIND_STRING, (v), (text), { .string = (target) } }
-#define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_KIND_OPTIONAL, (v), (text), { .string = (target) } }
-#define ONNXL_LIST(l, n, v, target, text) { (l), (n), ONNXL_KIND_LIST, (v), (text), { .list = (target) } }
-#define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_KIND_SIZE, "SIZE", (text), { .size = (target) } }
-#define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_KIND_COUNT, (v), (text), { .count = (target) } }
-#define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_KIND_NUMBER, (v), (text), { .number = (target) } }
-#define ONNXL_CHOICE(l, n, choices, target, text) { (l), (n), ONNXL_KIND_CHOICE, (choices), (text), { .choice = (target) } }
-#define ONNXL_OPTIONS_END { 0, NULL, ONNXL_KIND_END, NULL, NULL, { NULL } }
+#define ONNXL_FLAG(l, n, target, text) { (l), (n), ONNXL_OPTION_FLAG, NULL, (text), { .flag = (target) } }
+#define ONNXL_STRING(l, n, v, target, text) { (l), (n), ONNXL_OPTION_STRING, (v), (text), { .string = (target) } }
+#define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_OPTION_OPTIONAL, (v), (text), { .string = (target) } }
+#define ONNXL_LIST(l, n, v, target, text) { (l), (n), ONNXL_OPTION_LIST, (v), (text), { .list = (target) } }
+#define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_OPTION_SIZE, "SIZE", (text), { .size = (target) } }
+#define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_OPTION_COUNT, (v), (text), { .count = (target) } }
+#define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_OPTION_NUMBER, (v), (text), { .number = (target) } }
+#define ONNXL_CHOICE(l, n, choices, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (choices), (text), { .choice = (target) } }
+#define ONNXL_OPTIONS_END { 0, NULL, ONNXL_OPTION_END, NULL, NULL, { NULL } }
 
 /* Parses argv as getopt_long() does: options and operands may be mixed, short options may be bundled, "--" ends the
  * options and "-" is an operand. A name that two tables have means the one in the earlier table. operands: receives what
