@@ -2,9 +2,9 @@
 #include "expr/expr-internal.h"
 
 /* Relaxations that one question may try; each makes a few nodes. */
-#define MAX_RELAXATIONS 32
+#define MAX_RELAXATIONS 16
 /* Sums above this size are judged by their interval only. */
-#define MAX_RELAXED_TERMS 64
+#define MAX_RELAXED_TERMS 32
 
 /* An interval; INT64_MIN and INT64_MAX stand for minus and plus infinity. */
 typedef struct Range {
@@ -346,7 +346,25 @@ onnxl_expr_bounds(OnnxlExprPool *pool, OnnxlExpr e, int64_t *ret_min, int64_t *r
   *ret_max = MIN(range.max, sharp_max(pool, e));
 }
 
-/* e written with as few operations as possible, so that equal ones meet: a%d as a-d*(a//d), (x+d)//d as x//d+1. */
+/* Adds k * (a // d), d > 0, with each coefficient of a and its constant reduced to 0..d-1, to sum. */
+static void
+add_reduced_floor(SumBuilder *sum, OnnxlExpr a, int64_t d, Wide k)
+{
+  PolyView view;
+  poly_view(&view, a);
+  SumBuilder rest;
+  sum_init(&rest, sum->pool);
+  sum_add_constant(&rest, wide_floor_mod(view.constant, d));
+  sum_add_constant(sum, k * wide_floor_div(view.constant, d));
+  for (size_t i = 0; i < view.n; i++) {
+    Term term = view.terms[i];
+    sum_add(&rest, term.monomial, wide_floor_mod(term.coefficient, d));
+    sum_add(sum, term.monomial, k * wide_floor_div(term.coefficient, d));
+  }
+  sum_add(sum, onnxl_expr_floor_div(sum->pool, sum_finish(&rest), onnxl_expr_int(sum->pool, d)), k);
+}
+
+/* e written with as few operations as possible, so that equal ones meet: a%d as a-d*(a//d), (3*x+d)//d as x//d+x+1. */
 static OnnxlExpr
 unify(OnnxlExprPool *pool, OnnxlExpr e)
 {
@@ -360,16 +378,15 @@ unify(OnnxlExprPool *pool, OnnxlExpr e)
   for (size_t i = 0; i < view.n; i++) {
     OnnxlExpr atom = view.terms[i].monomial;
     Wide k = view.terms[i].coefficient;
-    PolyView numerator;
-    if (atom->kind == NODE_MOD) {
+    if (atom->kind == NODE_FLOOR_DIV && expr_is_literal(atom->pair.b)) {
+      add_reduced_floor(&sum, atom->pair.a, atom->pair.b->value, k);
+    } else if (atom->kind == NODE_MOD && expr_is_literal(atom->pair.b)) {
+      sum_add(&sum, atom->pair.a, k);
+      add_reduced_floor(&sum, atom->pair.a, atom->pair.b->value, -k * atom->pair.b->value);
+    } else if (atom->kind == NODE_MOD) {
       OnnxlExpr quotient = onnxl_expr_floor_div(pool, atom->pair.a, atom->pair.b);
       sum_add(&sum, atom->pair.a, k);
       sum_add(&sum, onnxl_expr_mul(pool, atom->pair.b, quotient), -k);
-    } else if (atom->kind == NODE_FLOOR_DIV && expr_is_literal(atom->pair.b) &&
-               (poly_view(&numerator, atom->pair.a), numerator.constant % atom->pair.b->value == 0)) {
-      OnnxlExpr base = expr_scale(pool, atom->pair.a, 1, -(Wide)numerator.constant);
-      sum_add(&sum, onnxl_expr_floor_div(pool, base, atom->pair.b), k);
-      sum_add_constant(&sum, k * (numerator.constant / atom->pair.b->value));
     } else {
       sum_add(&sum, atom, k);
     }

@@ -3,6 +3,8 @@
 
 /* Steps of a long division; the terms in between are interned, so this bounds memory as well. */
 #define MAX_STEPS 64
+/* Sums above this size are not divided. */
+#define MAX_TERMS 1024
 
 uint64_t
 expr_content(OnnxlExpr e, bool with_constant)
@@ -91,6 +93,8 @@ expr_polynomial_quotient(OnnxlExprPool *pool, OnnxlExpr p, OnnxlExpr d)
   /* A product has no fewer than two terms when a factor has two, and its constant is the product of the constants. */
   PolyView rest_view;
   poly_view(&rest_view, p);
+  if (rest_view.n > MAX_TERMS || divisor.n > MAX_TERMS)
+    return NULL;
   if (rest_view.n + (rest_view.constant != 0) < 2 && divisor.n + (divisor.constant != 0) > 1)
     return NULL;
   if (divisor.constant == 0 ? rest_view.constant != 0 : rest_view.constant % divisor.constant != 0)

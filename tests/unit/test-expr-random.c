@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-#define DEFAULT_SEEDS 5000
+#define DEFAULT_SEEDS 20000
 #define SYMBOLS 4
 #define ASSIGNMENTS 10
 /* Pools are renewed after this many expressions, so that memory stays bounded. */
@@ -195,7 +195,7 @@ workbench_close(Workbench *bench)
 }
 
 typedef struct Figures {
-  uint64_t expressions, unknown, checked, different, restless;
+  uint64_t expressions, unknown, checked, different, restless, refused;
 } Figures;
 
 static void
@@ -212,6 +212,21 @@ agrees(OnnxlExpr e, int64_t *values, int64_t expected)
 {
   int64_t value;
   return onnxl_expr_evaluate(e, look_up, values, &value, NULL) && value == expected;
+}
+
+/* A substitution can make a product of sums that is too long to multiply out. One of its factors may then be beyond 128
+ * bits where another is 0: evaluation refuses that, which is no wrong value. */
+static bool
+agrees_or_refuses(OnnxlExpr e, int64_t *values, int64_t expected, uint64_t *refused)
+{
+  int64_t value;
+  GError *error = NULL;
+  if (onnxl_expr_evaluate(e, look_up, values, &value, &error))
+    return value == expected;
+  bool too_large = strstr(error->message, "64 bits") != NULL;
+  *refused += too_large;
+  g_error_free(error);
+  return too_large;
 }
 
 static bool
@@ -269,7 +284,7 @@ typedef struct Subject {
 } Subject;
 
 static bool
-derived_agree(const Subject *subject, bool natural, int64_t *values, int64_t expected)
+derived_agree(const Subject *subject, bool natural, int64_t *values, int64_t expected, uint64_t *refused)
 {
   __int128 left, right, replaced;
   if (!subject->left || !evaluate_tree(subject->tree->left, values, &left))
@@ -287,7 +302,7 @@ derived_agree(const Subject *subject, bool natural, int64_t *values, int64_t exp
   memcpy(others, values, sizeof others);
   others[0] = (int64_t)left;
   return !evaluate_tree(subject->tree, others, &replaced) || replaced != (int64_t)replaced ||
-         agrees(subject->replaced, values, (int64_t)replaced);
+         agrees_or_refuses(subject->replaced, values, (int64_t)replaced, refused);
 }
 
 static void
@@ -335,7 +350,7 @@ try_one(Workbench *first, Workbench *second, const char *operators, bool natural
       wrong = "different";
     else if (!is_inside(first->pool, subject.e, value))
       wrong = "outside of its bounds";
-    else if (!derived_agree(&subject, natural, values, value))
+    else if (!derived_agree(&subject, natural, values, value, &figures->refused))
       wrong = "comparison, truncating division or substitution differs";
     if (wrong)
       report(wrong, source, text.data, values);
@@ -385,6 +400,7 @@ run_mix(const char *name, const char *operators)
          name, start, figures.expressions, figures.checked, figures.different, figures.unknown, figures.restless);
   fflush(stdout);
   CU_ASSERT_EQUAL(figures.different, 0);
+  CU_ASSERT_TRUE(figures.refused <= figures.checked / 100000);
   /* Not promised, but what is read again should not wander. */
   CU_ASSERT_TRUE(figures.restless <= figures.expressions / 1000);
   CU_ASSERT_TRUE(figures.checked > figures.expressions);
