@@ -41,7 +41,7 @@ static const OnnxlOption model_options[] = {
   ONNXL_COUNT(0, "max-depth", "N", &common.limits.max_depth, "nesting of the model (default: 200)"),
   ONNXL_FLAG('M', "MD", &common.dependencies, "write a Makefile dependency file naming every file read"),
   ONNXL_STRING('M', "MF", "FILE", &common.dependency_file, "its name (default: the output's with .d)"),
-  ONNXL_LIST('M', "MT", "TARGET", &common.dependency_targets, "the target in it (default: the output)"),
+  ONNXL_VALUES('M', "MT", "TARGET", &common.dependency_targets, "the target in it (default: the output)"),
   ONNXL_OPTIONS_END
 };
 static const OnnxlOption format_options[] = {
@@ -54,7 +54,7 @@ static const OnnxlOption progress_options[] = {
 };
 static const OnnxlOption finding_options[] = {
   ONNXL_CHOICE(0, "diagnostics", "text|json", &diagnostics_format, "findings as text, or as one JSON object a line"),
-  ONNXL_LIST('W', NULL, "[no-]ID", &common.warnings, "switch a warning on or off; -Werror[=ID] makes warnings errors"),
+  ONNXL_VALUES('W', NULL, "[no-]ID", &common.warnings, "switch a warning on or off; -Werror[=ID] makes warnings errors"),
   ONNXL_COUNT(0, "max-errors", "N", &common.max_errors, "print at most N errors, 0 = all (default: 20)"),
   ONNXL_CHOICE(0, "color", "auto|always|never", &common.color, "colours (default: on a terminal without NO_COLOR)"),
   ONNXL_FLAG('q', "quiet", &common.quiet, "no warnings"),

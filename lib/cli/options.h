@@ -49,7 +49,7 @@ typedef struct OnnxlOption {
 #define ONNXL_FLAG(l, n, target, text) { (l), (n), ONNXL_OPTION_FLAG, NULL, (text), { .flag = (target) } }
 #define ONNXL_STRING(l, n, v, target, text) { (l), (n), ONNXL_OPTION_STRING, (v), (text), { .string = (target) } }
 #define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_OPTION_OPTIONAL, (v), (text), { .string = (target) } }
-#define ONNXL_LIST(l, n, v, target, text) { (l), (n), ONNXL_OPTION_LIST, (v), (text), { .list = (target) } }
+#define ONNXL_VALUES(l, n, v, target, text) { (l), (n), ONNXL_OPTION_LIST, (v), (text), { .list = (target) } }
 #define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_OPTION_SIZE, "SIZE", (text), { .size = (target) } }
 #define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_OPTION_COUNT, (v), (text), { .count = (target) } }
 #define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_OPTION_NUMBER, (v), (text), { .number = (target) } }

@@ -16,7 +16,7 @@ static struct {
 static const OnnxlOption own[] = {
   ONNXL_FLAG('f', "force", &got.flag, "force"),
   ONNXL_OPTIONAL('e', "events", "FILE", &got.events, "events"),
-  ONNXL_LIST('d', "dim", "NAME=VALUE", &got.dims, "bind a dimension"),
+  ONNXL_VALUES('d', "dim", "NAME=VALUE", &got.dims, "bind a dimension"),
   ONNXL_CHOICE(0, "style", "onnx|pretty|json", &got.style, "style"),
   ONNXL_OPTIONS_END
 };
@@ -26,7 +26,7 @@ static const OnnxlOption shared[] = {
   ONNXL_SIZE('s', "size", &got.size, "size"),
   ONNXL_COUNT(0, "count", "N", &got.count, "count"),
   ONNXL_NUMBER(0, "rtol", "X", &got.tolerance, "tolerance"),
-  ONNXL_LIST('W', NULL, "[no-]ID", &got.warnings, "warnings"),
+  ONNXL_VALUES('W', NULL, "[no-]ID", &got.warnings, "warnings"),
   ONNXL_FLAG('M', "MD", &got.other, "dependencies"),
   ONNXL_STRING('M', "MF", "FILE", &got.pair, "their file"),
   ONNXL_OPTIONS_END
