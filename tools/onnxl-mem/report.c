@@ -1,0 +1,284 @@
+#include "report.h"
+
+#include "cli/table.h"
+#include "support/error.h"
+#include "support/json.h"
+
+/* One assignment of a grid: which value of each name. */
+typedef struct Assignment {
+  const OnnxlBindings *grid;
+  size_t *choice;
+} Assignment;
+
+static bool
+lookup(void *data, OnnxlStr name, int64_t *ret_value)
+{
+  const Assignment *assignment = data;
+
+  for (size_t i = 0; i < assignment->grid->count; i++)
+    if (onnxl_str_equal(assignment->grid->items[i].name, name)) {
+      *ret_value = assignment->grid->items[i].values[assignment->choice[i]];
+      return true;
+    }
+  return false;
+}
+
+/* The next assignment, the last name fastest. False after the last one. */
+static bool
+next_assignment(Assignment *assignment)
+{
+  for (size_t i = assignment->grid->count; i-- > 0;) {
+    if (++assignment->choice[i] < assignment->grid->items[i].n_values)
+      return true;
+    assignment->choice[i] = 0;
+  }
+  return false;
+}
+
+/* Calls row for each assignment with the evaluated totals. */
+typedef void (*RowFunction)(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak);
+
+static bool
+for_each_assignment(const OnnxlMemory *memory, const OnnxlBindings *grid, RowFunction row, void *data, GError **error)
+{
+  g_autofree size_t *choice = g_new0(size_t, grid->count);
+  g_autofree int64_t *totals = g_new(int64_t, memory->n_nodes);
+  Assignment assignment = { grid, choice };
+
+  do {
+    int64_t peak;
+    if (!onnxl_memory_evaluate(memory, lookup, &assignment, totals, &peak, error))
+      return false;
+    row(data, &assignment, totals, peak);
+  } while (next_assignment(&assignment));
+  return true;
+}
+
+static void
+table_expr(OnnxlTable *table, OnnxlExprPool *pool, OnnxlExpr e)
+{
+  onnxl_table_text(table, onnxl_expr_text(pool, e));
+}
+
+/* "shape=16, weight=32*N", or "-" for nothing. */
+static void
+table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket)
+{
+  GString *text = g_string_new(NULL);
+
+  for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
+    OnnxlExpr e = bucket->amounts[tag];
+    int64_t value;
+    if (onnxl_expr_is_int(e, &value) && value == 0)
+      continue;
+    const char *name = tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag);
+    g_string_append_printf(text, "%s%s=%s", text->len > 0 ? ", " : "", name, onnxl_expr_text(pool, e).data);
+  }
+  onnxl_table_text(table, text->len > 0 ? onnxl_str_n(text->str, text->len) : ONNXL_STR("-"));
+  g_string_free(text, TRUE);
+}
+
+static void
+report_table(const OnnxlMemory *memory, OnnxlReportFormat format, OnnxlOutput *out)
+{
+  static const OnnxlColumn columns[] = {
+    { "node", true },    { "op", false },           { "already_allocated", false },
+    { "output_allocation", false }, { "inputs", false }, { "initializers", false },
+    { "intermediates", false },     { "outputs", false }, { "total", false },
+  };
+  OnnxlExprPool *pool = memory->inference->pool;
+  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+
+  for (uint32_t i = 0; i < memory->n_nodes; i++) {
+    const OnnxlNodeMemory *node = &memory->nodes[i];
+    onnxl_table_int64(table, i);
+    onnxl_table_text(table, memory->inference->index->nodes[i].proto->op_type);
+    table_expr(table, pool, node->already_allocated);
+    table_expr(table, pool, node->output_allocation);
+    table_bucket(table, pool, &node->inputs);
+    table_bucket(table, pool, &node->initializers);
+    table_bucket(table, pool, &node->intermediates);
+    table_bucket(table, pool, &node->outputs);
+    table_expr(table, pool, node->total);
+  }
+  onnxl_table_write(table, format, out);
+  onnxl_table_free(table);
+  if (format != ONNXL_FORMAT_TABLE)
+    return;
+  onnxl_output_text(out, "peak: ");
+  onnxl_expr_print(out, memory->peak);
+  if (memory->peak_node != ONNXL_NONE)
+    onnxl_output_printf(out, " at node %u (%.*s)", memory->peak_node,
+                        ONNXL_ARG(memory->inference->index->nodes[memory->peak_node].proto->op_type));
+  onnxl_output_char(out, '\n');
+}
+
+static void
+json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e)
+{
+  int64_t value;
+
+  if (!e)
+    onnxl_json_null(json);
+  else if (onnxl_expr_is_int(e, &value))
+    onnxl_json_int64(json, value);
+  else
+    onnxl_json_string(json, onnxl_expr_text(pool, e));
+}
+
+static void
+json_bucket(OnnxlJson *json, OnnxlExprPool *pool, const char *key, const OnnxlBucket *bucket)
+{
+  onnxl_json_key(json, key);
+  onnxl_json_begin_object(json);
+  for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
+    int64_t value;
+    if (onnxl_expr_is_int(bucket->amounts[tag], &value) && value == 0)
+      continue;
+    onnxl_json_key(json, onnxl_tag_name(tag));
+    json_expr(json, pool, bucket->amounts[tag]);
+  }
+  onnxl_json_end_object(json);
+}
+
+static void
+json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
+{
+  OnnxlExprPool *pool = memory->inference->pool;
+  const OnnxlNode *proto = memory->inference->index->nodes[i].proto;
+  const OnnxlNodeMemory *node = &memory->nodes[i];
+
+  onnxl_json_begin_object(json);
+  onnxl_json_key(json, "index");
+  onnxl_json_int64(json, i);
+  onnxl_json_key(json, "name");
+  onnxl_json_string(json, proto->name);
+  onnxl_json_key(json, "op");
+  onnxl_json_string(json, proto->op_type);
+  onnxl_json_key(json, "already_allocated");
+  json_expr(json, pool, node->already_allocated);
+  onnxl_json_key(json, "output_allocation");
+  json_expr(json, pool, node->output_allocation);
+  json_bucket(json, pool, "inputs", &node->inputs);
+  json_bucket(json, pool, "initializers", &node->initializers);
+  json_bucket(json, pool, "intermediates", &node->intermediates);
+  json_bucket(json, pool, "outputs", &node->outputs);
+  onnxl_json_key(json, "total");
+  json_expr(json, pool, node->total);
+  onnxl_json_end_object(json);
+}
+
+typedef struct JsonRows {
+  OnnxlJson *json;
+  uint32_t n_nodes;
+} JsonRows;
+
+static void
+json_row(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak)
+{
+  JsonRows *rows = data;
+  OnnxlJson *json = rows->json;
+
+  onnxl_json_begin_object(json);
+  onnxl_json_key(json, "dims");
+  onnxl_json_begin_object(json);
+  for (size_t i = 0; i < assignment->grid->count; i++) {
+    onnxl_json_key_str(json, assignment->grid->items[i].name);
+    onnxl_json_int64(json, assignment->grid->items[i].values[assignment->choice[i]]);
+  }
+  onnxl_json_end_object(json);
+  onnxl_json_key(json, "totals");
+  onnxl_json_begin_array(json);
+  for (uint32_t i = 0; i < rows->n_nodes; i++)
+    onnxl_json_int64(json, totals[i]);
+  onnxl_json_end_array(json);
+  onnxl_json_key(json, "peak");
+  onnxl_json_int64(json, peak);
+  onnxl_json_end_object(json);
+}
+
+static bool
+report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+{
+  OnnxlJson json;
+  bool done = true;
+
+  onnxl_json_init(&json, out, 2);
+  onnxl_json_begin_object(&json);
+  onnxl_json_key(&json, "nodes");
+  onnxl_json_begin_array(&json);
+  for (uint32_t i = 0; i < memory->n_nodes; i++)
+    json_node(&json, memory, i);
+  onnxl_json_end_array(&json);
+  onnxl_json_key(&json, "peak");
+  onnxl_json_begin_object(&json);
+  onnxl_json_key(&json, "node");
+  if (memory->peak_node == ONNXL_NONE)
+    onnxl_json_null(&json);
+  else
+    onnxl_json_int64(&json, memory->peak_node);
+  onnxl_json_key(&json, "total");
+  json_expr(&json, memory->inference->pool, memory->peak);
+  onnxl_json_end_object(&json);
+  onnxl_json_key(&json, "eval");
+  onnxl_json_begin_array(&json);
+  if (grid->count > 0) {
+    JsonRows rows = { &json, memory->n_nodes };
+    done = for_each_assignment(memory, grid, json_row, &rows, error);
+  }
+  onnxl_json_end_array(&json);
+  onnxl_json_end_object(&json);
+  onnxl_json_end(&json);
+  return done;
+}
+
+bool
+onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
+                 GError **error)
+{
+  if (format == ONNXL_FORMAT_JSON)
+    return report_json(memory, grid, out, error);
+  report_table(memory, format, out);
+  return true;
+}
+
+typedef struct TableRows {
+  OnnxlTable *table;
+  uint32_t n_nodes;
+} TableRows;
+
+static void
+table_row(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak)
+{
+  TableRows *rows = data;
+
+  for (size_t i = 0; i < assignment->grid->count; i++)
+    onnxl_table_int64(rows->table, assignment->grid->items[i].values[assignment->choice[i]]);
+  for (uint32_t i = 0; i < rows->n_nodes; i++)
+    onnxl_table_int64(rows->table, totals[i]);
+  onnxl_table_int64(rows->table, peak);
+}
+
+bool
+onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
+                      OnnxlOutput *out, GError **error)
+{
+  size_t n = grid->count + memory->n_nodes + 1;
+  OnnxlColumn *columns = g_new(OnnxlColumn, n);
+
+  for (size_t i = 0; i < n; i++) {
+    char *title = i < grid->count ? g_strndup(grid->items[i].name.data, grid->items[i].name.size)
+                  : i < n - 1     ? g_strdup_printf("node %zu", i - grid->count)
+                                  : g_strdup("peak");
+    columns[i] = (OnnxlColumn){ title, true };
+  }
+  TableRows rows = { onnxl_table_new(columns, n), memory->n_nodes };
+  bool done = for_each_assignment(memory, grid, table_row, &rows, error);
+  if (done)
+    onnxl_table_write(rows.table, format, out);
+  onnxl_table_free(rows.table);
+  for (size_t i = 0; i < n; i++)
+    g_free((char *)columns[i].title);
+  g_free(columns);
+  return done;
+}
