@@ -76,14 +76,39 @@ temporary_name(const char *path)
   return name;
 }
 
-/* Opens the temporary file: without a name where the file system can, so that not even SIGKILL leaves one behind. */
+static void
+descriptor_link(int fd, char link[64])
+{
+  g_snprintf(link, 64, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name in the folder of path; -1 where the file system, or a missing /proc, does not allow it. */
+static int
+open_unnamed(const char *path)
+{
+  char link[64];
+  char *folder = g_path_get_dirname(path);
+  int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  int saved_errno = errno;
+  g_free(folder);
+  if (fd >= 0) {
+    descriptor_link(fd, link);
+    if (access(link, F_OK) < 0) {
+      close(fd);
+      fd = -1;
+      saved_errno = EOPNOTSUPP;
+    }
+  }
+  errno = saved_errno;
+  return fd;
+}
+
+/* Opens the temporary file: without a name where possible, so that not even SIGKILL leaves one behind. */
 static bool
 open_temporary(OnnxlOutputFile *file, GError **error)
 {
-  char *folder = g_path_get_dirname(file->path);
-  file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  file->fd = open_unnamed(file->path);
   int saved_errno = errno;
-  g_free(folder);
   for (int attempt = 0; file->fd < 0 && saved_errno != EACCES && saved_errno != ENOENT && attempt < 16; attempt++) {
     g_free(file->temporary);
     file->temporary = temporary_name(file->path);
@@ -161,7 +186,7 @@ static bool
 name_temporary(OnnxlOutputFile *file, GError **error)
 {
   char link[64];
-  g_snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+  descriptor_link(file->fd, link);
   for (int attempt = 0; attempt < 16; attempt++) {
     char *name = temporary_name(file->path);
     file->slot = remember(name);

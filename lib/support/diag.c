@@ -175,10 +175,10 @@ add(OnnxlDiagSink *sink, OnnxlDiagId id, OnnxlSeverity severity, const OnnxlLoca
     va_list args)
 {
   char message[MESSAGE_MAX];
-  if (!ONNXL_GROW(sink->arena, &sink->diags, sink->count, &sink->capacity)) {
-    sink->kept = false;
+  sink->kept = !onnxl_arena_exhausted(sink->arena) &&
+               ONNXL_GROW(sink->arena, &sink->diags, sink->count, &sink->capacity);
+  if (!sink->kept)
     return;
-  }
   int length = vsnprintf(message, sizeof message, format, args);
   if (length >= (int)sizeof message) {
     /* Cut before a character, not inside. */
