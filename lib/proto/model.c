@@ -19,6 +19,8 @@ onnxl_model_free(OnnxlModel *model)
     return;
   onnxl_arena_free(model->arena);
   onnxl_file_free(model->file);
+  if (model->data_files)
+    g_ptr_array_unref(model->data_files);
   g_free(model->folder);
   g_free(model);
 }

@@ -406,6 +406,8 @@ typedef struct OnnxlModel {
   OnnxlArena *arena; /* owns everything in proto */
   OnnxlFile *file;   /* the mapped input, owned; NULL for a model made in memory */
   char *folder;      /* where external data is looked up, owned: the model file's folder, "." for standard input */
+  GPtrArray *data_files; /* of OnnxlFile, owned: mapped files that the references of a text name, of which payloads are
+                          * slices; NULL when there are none */
 } OnnxlModel;
 
 /* A model without a field set. budget: of its arena, in bytes. Returns: owned. */
