@@ -23,7 +23,8 @@ void onnxl_expr_pool_free(OnnxlExprPool *pool);
 OnnxlExpr onnxl_expr_int(OnnxlExprPool *pool, int64_t value);
 OnnxlExpr onnxl_expr_symbol(OnnxlExprPool *pool, OnnxlStr name);
 
-/* Operations, simplified as far as is sound. Division by a literal 0 gives NULL. */
+/* Operations, simplified as far as is sound: the result equals the operation wherever that has a value. NULL: a literal
+ * divisor 0, a coefficient beyond 64 bits, an expression too deep or too long to be written out. */
 OnnxlExpr onnxl_expr_add(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
 OnnxlExpr onnxl_expr_sub(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
 OnnxlExpr onnxl_expr_mul(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
@@ -50,7 +51,8 @@ bool onnxl_expr_is_int(OnnxlExpr e, int64_t *ret_value);
 bool onnxl_expr_is_symbol(OnnxlExpr e, OnnxlStr *ret_name);
 
 /* Facts about symbols, which simplification, bounds and comparison may use: min <= symbol <= max (INT64_MIN / INT64_MAX
- * = none). A dim symbol is >= 0: callers state it once per symbol. */
+ * = none). A dim symbol is >= 0: callers state it once per symbol, best before it is used. Facts add up: a later call
+ * can only narrow the range, and one that contradicts it is ignored. */
 void onnxl_expr_set_bounds(OnnxlExprPool *pool, OnnxlExpr symbol, int64_t min, int64_t max);
 
 /* Bounds of e that hold for every assignment allowed by the facts; INT64_MIN / INT64_MAX = none. */
@@ -71,8 +73,8 @@ OnnxlExprOrder onnxl_expr_compare(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
 /* Values of symbols for evaluation and substitution. Returns false for a symbol without a value. */
 typedef bool (*OnnxlExprLookup)(void *data, OnnxlStr name, int64_t *ret_value);
 
-/* Evaluates with 128-bit intermediates. Error ONNXL_ERROR_INVALID: unknown symbol, overflow of the result, division by
- * zero, inexact exact division; each message holds the expression's text. */
+/* Evaluates with intermediates of at least 128 bits. Error ONNXL_ERROR_INVALID: unknown symbol, overflow, division by
+ * zero, exact division with a rest, e is NULL; each message holds the expression's text. */
 bool onnxl_expr_evaluate(OnnxlExpr e, OnnxlExprLookup lookup, void *data, int64_t *ret_value,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -93,8 +95,9 @@ OnnxlExpr onnxl_expr_solve(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b, OnnxlE
 OnnxlExpr onnxl_expr_parse(OnnxlExprPool *pool, OnnxlStr text, uint32_t max_depth,
                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Canonical text. Unknown (NULL) prints as "?". A lone symbol prints as it is; inside an expression a name that is no
- * identifier stands in double quotes. onnxl_expr_text: borrowed from the pool, NUL-terminated, cached. */
+/* Canonical text: terms in byte order, the constant last, max(a,b) and min(a,b) as functions. Unknown (NULL) prints as
+ * "?". A lone symbol prints as it is; inside an expression a name that is no identifier stands in double quotes.
+ * onnxl_expr_text: borrowed from the pool, NUL-terminated, cached. */
 void onnxl_expr_print(OnnxlOutput *out, OnnxlExpr e);
 OnnxlStr onnxl_expr_text(OnnxlExprPool *pool, OnnxlExpr e);
 
