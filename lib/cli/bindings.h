@@ -16,9 +16,9 @@ typedef struct OnnxlBindings {
   size_t count;
 } OnnxlBindings;
 
-/* Parses the texts of an option, each NAME=VALUE, NAME being all up to the last '='. many: lists of values are allowed, and a
- * name that comes again adds values; otherwise that is an error. option: as the user writes it, for messages. Errors:
- * ONNXL_ERROR_USAGE. */
+/* Parses the texts of an option, each NAME=VALUE, NAME being all up to the last '='. many: lists of values are allowed,
+ * and a name that comes again adds values; otherwise that is an error. option: as the user writes it, for messages.
+ * Errors: ONNXL_ERROR_USAGE. */
 bool onnxl_bindings_parse(OnnxlBindings *ret_bindings, const char *option, const OnnxlStringList *texts, bool many,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_bindings_clear(OnnxlBindings *bindings);

@@ -23,38 +23,43 @@ static bool help, version, print_options;
 static int diagnostics_format;
 
 static const OnnxlOption output_options[] = {
-  ONNXL_STRING('o', NULL, "FILE", &common.output, "write to FILE, which appears whole or not at all (default: standard output)"),
+  ONNXL_STRING('o', NULL, "FILE", &common.output,
+               "write to FILE, which appears whole or not at all (default: standard output)"),
   ONNXL_FLAG('f', "force", &common.force, "write a binary even to a terminal"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption write_options[] = {
   ONNXL_FLAG('S', "text", &common.text, "write the model as text instead of binary"),
-  ONNXL_FLAG(0, "allow-large", &common.allow_large, "write a single file over 2 GiB, which most protobuf readers refuse"),
-  ONNXL_OPTIONS_END
+  ONNXL_FLAG(0, "allow-large", &common.allow_large,
+             "write a single file over 2 GiB, which most protobuf readers refuse"),
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption model_options[] = {
-  ONNXL_STRING(0, "data-dir", "DIR", &common.data_dir, "look external data up in DIR (default: the folder of the model)"),
+  ONNXL_STRING(0, "data-dir", "DIR", &common.data_dir,
+               "look external data up in DIR (default: the folder of the model)"),
   ONNXL_FLAG(0, "allow-symlinks", &common.allow_symlinks, "follow symbolic links when opening external data"),
-  ONNXL_SIZE(0, "max-memory", &common.limits.max_memory, "bytes of tensors at one time (default: what the system has left)"),
+  ONNXL_SIZE(0, "max-memory", &common.limits.max_memory,
+             "bytes of tensors at one time (default: what the system has left)"),
   ONNXL_SIZE(0, "max-metadata", &common.limits.max_metadata,
              "bytes of model metadata (default: 256M, or 16 times the input without payloads)"),
   ONNXL_COUNT(0, "max-depth", "N", &common.limits.max_depth, "nesting of the model (default: 200)"),
   ONNXL_FLAG('M', "MD", &common.dependencies, "write a Makefile dependency file naming every file read"),
   ONNXL_STRING('M', "MF", "FILE", &common.dependency_file, "its name (default: the output's with .d)"),
   ONNXL_VALUES('M', "MT", "TARGET", &common.dependency_targets, "the target in it (default: the output)"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption format_options[] = {
   ONNXL_CHOICE(0, "format", "table|json|csv", &common.format, "shape of the report"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption progress_options[] = {
   ONNXL_CHOICE(0, "progress", "auto|always|never", &common.progress, "progress on standard error"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption finding_options[] = {
   ONNXL_CHOICE(0, "diagnostics", "text|json", &diagnostics_format, "findings as text, or as one JSON object a line"),
-  ONNXL_VALUES('W', NULL, "[no-]ID", &common.warnings, "switch a warning on or off; -Werror[=ID] makes warnings errors"),
+  ONNXL_VALUES('W', NULL, "[no-]ID", &common.warnings,
+               "switch a warning on or off; -Werror[=ID] makes warnings errors"),
   ONNXL_COUNT(0, "max-errors", "N", &common.max_errors, "print at most N errors, 0 = all (default: 20)"),
   ONNXL_CHOICE(0, "color", "auto|always|never", &common.color, "colours (default: on a terminal without NO_COLOR)"),
   ONNXL_FLAG('q', "quiet", &common.quiet, "no warnings"),
@@ -62,7 +67,7 @@ static const OnnxlOption finding_options[] = {
   ONNXL_FLAG(0, "help", &help, "print this help"),
   ONNXL_FLAG(0, "version", &version, "print the version"),
   ONNXL_FLAG(0, "print-options", &print_options, "print this list for programs, such as a shell's completion"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 
 static const struct {
@@ -70,9 +75,12 @@ static const struct {
   const char *title;
   const OnnxlOption *table;
 } groups[] = {
-  { ONNXL_COMMON_OUTPUT, "Output", output_options },   { ONNXL_COMMON_WRITE, "Model output", write_options },
-  { ONNXL_COMMON_FORMAT, "Reports", format_options },  { ONNXL_COMMON_MODEL, "Model input and limits", model_options },
-  { ONNXL_COMMON_PROGRESS, "Progress", progress_options }, { 0, "Findings and help", finding_options },
+  { ONNXL_COMMON_OUTPUT, "Output", output_options },
+  { ONNXL_COMMON_WRITE, "Model output", write_options },
+  { ONNXL_COMMON_FORMAT, "Reports", format_options },
+  { ONNXL_COMMON_MODEL, "Model input and limits", model_options },
+  { ONNXL_COMMON_PROGRESS, "Progress", progress_options },
+  { 0, "Findings and help", finding_options },
 };
 
 /* State of the run that signal handlers and the final checks need. */
@@ -116,8 +124,8 @@ print_diags(OnnxlDiagSink *sink)
   onnxl_output_clear(&out);
 }
 
-/* A file opened as 0, 1 or 2 would be taken for a standard stream. What is missing is opened the wrong way round, so that
- * its use still fails. */
+/* A file opened as 0, 1 or 2 would be taken for a standard stream. What is missing is opened the wrong way round, so
+ * that its use still fails. */
 static void
 open_missing_streams(void)
 {

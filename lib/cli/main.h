@@ -11,30 +11,30 @@ typedef enum OnnxlWhen { ONNXL_WHEN_AUTO, ONNXL_WHEN_ALWAYS, ONNXL_WHEN_NEVER } 
 
 /* Groups of the common options that a tool takes, besides --help, --version, -q, -v and those about findings. */
 typedef enum OnnxlCommonGroup {
-  ONNXL_COMMON_MODEL = 1 << 0,  /* reads a model: --data-dir, --allow-symlinks, the limits, -MD, -MF, -MT */
-  ONNXL_COMMON_OUTPUT = 1 << 1, /* writes one file: -o, -f */
-  ONNXL_COMMON_WRITE = 1 << 2,  /* writes a model: -S, --allow-large */
-  ONNXL_COMMON_FORMAT = 1 << 3, /* prints a report: --format */
+  ONNXL_COMMON_MODEL = 1 << 0,    /* reads a model: --data-dir, --allow-symlinks, the limits, -MD, -MF, -MT */
+  ONNXL_COMMON_OUTPUT = 1 << 1,   /* writes one file: -o, -f */
+  ONNXL_COMMON_WRITE = 1 << 2,    /* writes a model: -S, --allow-large */
+  ONNXL_COMMON_FORMAT = 1 << 3,   /* prints a report: --format */
   ONNXL_COMMON_PROGRESS = 1 << 4, /* may take long: --progress */
 } OnnxlCommonGroup;
 
 /* What the common options say. Strings are borrowed from argv. */
 typedef struct OnnxlCommonOptions {
-  const char *output;    /* -o, or NULL for standard output */
-  bool force;            /* -f */
-  bool text;             /* -S */
+  const char *output; /* -o, or NULL for standard output */
+  bool force;         /* -f */
+  bool text;          /* -S */
   bool allow_large;
-  const char *data_dir;  /* NULL: the folder of the model */
+  const char *data_dir; /* NULL: the folder of the model */
   bool allow_symlinks;
   OnnxlLimits limits;
-  bool dependencies;     /* -MD */
+  bool dependencies; /* -MD */
   const char *dependency_file;
   OnnxlStringList dependency_targets;
-  int format;            /* OnnxlReportFormat */
+  int format; /* OnnxlReportFormat */
   bool quiet;
   bool verbose;
-  int color;             /* OnnxlWhen; findings are coloured by onnxl_main() */
-  int progress;          /* OnnxlWhen */
+  int color;    /* OnnxlWhen; findings are coloured by onnxl_main() */
+  int progress; /* OnnxlWhen */
   bool json_diagnostics;
   uint32_t max_errors;
   OnnxlStringList warnings; /* after -W, applied to the sink by onnxl_main() */
@@ -46,11 +46,11 @@ typedef struct OnnxlTool OnnxlTool;
 typedef struct OnnxlRun {
   const OnnxlTool *tool;
   OnnxlCommonOptions common;
-  const char *input;         /* the first operand; NULL for standard input, which may be written "-" */
-  OnnxlStringList operands;  /* all of them, as given */
-  OnnxlDiagSink *sink;       /* for findings about the input; printed when the run ends, or by onnxl_run_flush_diags() */
-  bool differs;              /* set by the tool: exit status 1 although there is no finding, as for a failed --check */
-  OnnxlStringList inputs;    /* files that were read, for -MD */
+  const char *input;        /* the first operand; NULL for standard input, which may be written "-" */
+  OnnxlStringList operands; /* all of them, as given */
+  OnnxlDiagSink *sink;      /* for findings about the input; printed when the run ends, or by onnxl_run_flush_diags() */
+  bool differs;             /* set by the tool: exit status 1 although there is no finding, as for a failed --check */
+  OnnxlStringList inputs;   /* files that were read, for -MD */
 } OnnxlRun;
 
 struct OnnxlTool {
@@ -70,17 +70,17 @@ struct OnnxlTool {
 int onnxl_main(const OnnxlTool *tool, int argc, char **argv);
 
 /* Defines main() for a tool. */
-#define ONNXL_MAIN(tool)                                                                                               \
-  int main(int argc, char **argv)                                                                                      \
-  {                                                                                                                    \
-    return onnxl_main(&(tool), argc, argv);                                                                            \
+#define ONNXL_MAIN(tool)                    \
+  int main(int argc, char **argv)           \
+  {                                         \
+    return onnxl_main(&(tool), argc, argv); \
   }
 
 /* Notes a file that was read, for the dependency file; path is copied. NULL (standard input) is ignored. */
 void onnxl_run_add_input(OnnxlRun *run, const char *path);
 
-/* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after each.
- * Findings that were printed still count for the exit status. */
+/* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after
+ * each. Findings that were printed still count for the exit status. */
 void onnxl_run_flush_diags(OnnxlRun *run, const char *file);
 
 /* One line "TOOL: …" on standard error with -v only. */

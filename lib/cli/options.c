@@ -82,8 +82,8 @@ unknown_name(const Parser *parser, OnnxlStr name)
   const char *nearest = onnxl_nearest(name, (const char *const *)names->pdata, names->len);
   g_ptr_array_free(names, TRUE);
   if (nearest)
-    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", ONNXL_ARG(name),
-                      nearest);
+    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?",
+                      ONNXL_ARG(name), nearest);
   return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "unknown option '--%.*s' (--help lists the options)",
                     ONNXL_ARG(name));
 }
@@ -264,8 +264,11 @@ onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out)
       g_snprintf(form, sizeof form, "  -%c%s%s", o->letter, *value && o->letter != 'W' ? " " : "", value);
     else
       g_snprintf(form, sizeof form, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-                 o->letter ? "," : " ", o->name, o->kind == ONNXL_OPTION_OPTIONAL ? "[=" : *value ? "=" : "", value,
-                 o->kind == ONNXL_OPTION_OPTIONAL ? "]" : "");
+                 o->letter ? "," : " ", o->name,
+                 o->kind == ONNXL_OPTION_OPTIONAL ? "[="
+                 : *value                         ? "="
+                                                  : "",
+                 value, o->kind == ONNXL_OPTION_OPTIONAL ? "]" : "");
     size_t length = strlen(form);
     onnxl_output_text(out, form);
     if (length + 2 > HELP_COLUMN)
@@ -279,8 +282,8 @@ void
 onnxl_options_list(const OnnxlOption *table, OnnxlOutput *out)
 {
   static const char *const kinds[] = {
-    [ONNXL_OPTION_FLAG] = "flag", [ONNXL_OPTION_STRING] = "value", [ONNXL_OPTION_OPTIONAL] = "optional",
-    [ONNXL_OPTION_LIST] = "list", [ONNXL_OPTION_SIZE] = "size",    [ONNXL_OPTION_COUNT] = "count",
+    [ONNXL_OPTION_FLAG] = "flag",     [ONNXL_OPTION_STRING] = "value",  [ONNXL_OPTION_OPTIONAL] = "optional",
+    [ONNXL_OPTION_LIST] = "list",     [ONNXL_OPTION_SIZE] = "size",     [ONNXL_OPTION_COUNT] = "count",
     [ONNXL_OPTION_NUMBER] = "number", [ONNXL_OPTION_CHOICE] = "choice",
   };
   for (const OnnxlOption *o = table; o->kind != ONNXL_OPTION_END; o++) {

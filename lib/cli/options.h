@@ -46,6 +46,7 @@ typedef struct OnnxlOption {
 } OnnxlOption;
 
 /* Rows of a table. letter may be 0 or name NULL, not both; target: address of a static variable of the kind's type. */
+/* clang-format off */
 #define ONNXL_FLAG(l, n, target, text) { (l), (n), ONNXL_OPTION_FLAG, NULL, (text), { .flag = (target) } }
 #define ONNXL_STRING(l, n, v, target, text) { (l), (n), ONNXL_OPTION_STRING, (v), (text), { .string = (target) } }
 #define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_OPTION_OPTIONAL, (v), (text), { .string = (target) } }
@@ -53,12 +54,13 @@ typedef struct OnnxlOption {
 #define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_OPTION_SIZE, "SIZE", (text), { .size = (target) } }
 #define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_OPTION_COUNT, (v), (text), { .count = (target) } }
 #define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_OPTION_NUMBER, (v), (text), { .number = (target) } }
-#define ONNXL_CHOICE(l, n, choices, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (choices), (text), { .choice = (target) } }
+#define ONNXL_CHOICE(l, n, words, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (words), (text), { .choice = (target) } }
 #define ONNXL_OPTIONS_END { 0, NULL, ONNXL_OPTION_END, NULL, NULL, { NULL } }
+/* clang-format on */
 
 /* Parses argv as getopt_long() does: options and operands may be mixed, short options may be bundled, "--" ends the
- * options and "-" is an operand. A name that two tables have means the one in the earlier table. operands: receives what
- * is no option. Errors: ONNXL_ERROR_USAGE, one line that says what is wrong. */
+ * options and "-" is an operand. A name that two tables have means the one in the earlier table. operands: receives
+ * what is no option. Errors: ONNXL_ERROR_USAGE, one line that says what is wrong. */
 bool onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc, char **argv,
                          OnnxlStringList *operands, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

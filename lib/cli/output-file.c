@@ -172,8 +172,8 @@ onnxl_output_file_open(OnnxlOutputFile *file, const char *path, int flags, GErro
     return false;
   }
   if ((flags & ONNXL_OUTPUT_BINARY) && !(flags & ONNXL_OUTPUT_FORCE) && !file->path && isatty(file->fd)) {
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "%s is a terminal, which is no place for a binary (-f writes it there, -o FILE elsewhere)",
-               file->name);
+    onnxl_fail(error, ONNXL_ERROR_USAGE,
+               "%s is a terminal, which is no place for a binary (-f writes it there, -o FILE elsewhere)", file->name);
     clear(file);
     return false;
   }

@@ -8,26 +8,26 @@
 #include "support/output.h"
 
 typedef enum OnnxlOutputFlags {
-  ONNXL_OUTPUT_BINARY = 1 << 0,  /* not for a terminal, unless FORCE */
+  ONNXL_OUTPUT_BINARY = 1 << 0, /* not for a terminal, unless FORCE */
   ONNXL_OUTPUT_FORCE = 1 << 1,
   ONNXL_OUTPUT_NO_SYNC = 1 << 2, /* leave it to the system when the bytes reach the disk */
 } OnnxlOutputFlags;
 
 typedef struct OnnxlOutputFile {
-  OnnxlOutput out;  /* buffered; flush it before writing to fd directly */
-  int fd;           /* open for reading and writing when the target is a regular file, else for writing */
-  char *name;       /* for messages: the path as given, or "standard output" */
-  char *path;       /* where the file goes, symbolic links resolved; NULL when it is written in place */
-  char *temporary;  /* its name until then, or NULL while it has none */
+  OnnxlOutput out; /* buffered; flush it before writing to fd directly */
+  int fd;          /* open for reading and writing when the target is a regular file, else for writing */
+  char *name;      /* for messages: the path as given, or "standard output" */
+  char *path;      /* where the file goes, symbolic links resolved; NULL when it is written in place */
+  char *temporary; /* its name until then, or NULL while it has none */
   int flags;
-  mode_t mode;      /* of the file that is replaced, 0 when there is none */
-  int slot;         /* among the files that a signal removes, or -1 */
+  mode_t mode; /* of the file that is replaced, 0 when there is none */
+  int slot;    /* among the files that a signal removes, or -1 */
 } OnnxlOutputFile;
 
-/* Opens path for writing; NULL or "-" is standard output. An existing device, FIFO or the like is written in place. flags:
- * OnnxlOutputFlags. When it fails there is nothing to abort. */
-bool onnxl_output_file_open(OnnxlOutputFile *file, const char *path, int flags, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* Opens path for writing; NULL or "-" is standard output. An existing device, FIFO or the like is written in place.
+ * flags: OnnxlOutputFlags. When it fails there is nothing to abort. */
+bool onnxl_output_file_open(OnnxlOutputFile *file, const char *path, int flags,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Flushes, syncs and puts the file in its place. file is done with, whatever the result; when it fails an existing file
  * is as it was. */

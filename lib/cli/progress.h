@@ -6,11 +6,11 @@
 
 typedef struct OnnxlProgress {
   bool enabled;
-  bool shown;         /* a line stands on the terminal */
+  bool shown; /* a line stands on the terminal */
   const char *tool;
   const char *what;
   uint64_t total;
-  int64_t last;       /* monotonic microseconds of the last line */
+  int64_t last; /* monotonic microseconds of the last line */
 } OnnxlProgress;
 
 /* what: a word such as "bytes", borrowed; total 0: not known. Shown as --progress says, on a terminal by default. */

@@ -192,7 +192,8 @@ onnxl_report_diags(OnnxlOutput *out, const OnnxlReportStyle *style, const OnnxlD
   }
   uint32_t errors = onnxl_diag_errors(sink);
   if (style->max_errors > 0 && errors > style->max_errors && !style->json)
-    onnxl_output_printf(out, "%s: %u more errors (--max-errors=0 shows all)\n", style->tool, errors - style->max_errors);
+    onnxl_output_printf(out, "%s: %u more errors (--max-errors=0 shows all)\n", style->tool,
+                        errors - style->max_errors);
 }
 
 void

@@ -147,8 +147,7 @@ write_aligned(const OnnxlTable *table, OnnxlOutput *out)
   for (size_t line = 0; line <= n_rows(table); line++) {
     uint32_t due = 0; /* blanks that are written only when something follows */
     for (size_t c = 0; c < table->n_columns; c++) {
-      OnnxlStr text =
-        line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c));
+      OnnxlStr text = line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c));
       uint32_t width = show_cell(&scratch, text);
       uint32_t fill = widths[c] - width;
       if (table->columns[c].right) {
@@ -194,8 +193,8 @@ write_csv(const OnnxlTable *table, OnnxlOutput *out)
     for (size_t c = 0; c < table->n_columns; c++) {
       if (c > 0)
         onnxl_output_char(out, ',');
-      write_csv_field(out, line == 0 ? onnxl_str(table->columns[c].title)
-                                     : cell_text(table, cell_at(table, line - 1, c)));
+      write_csv_field(out,
+                      line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c)));
     }
     onnxl_output_char(out, '\n');
   }

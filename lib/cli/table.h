@@ -16,7 +16,8 @@ typedef struct OnnxlTable OnnxlTable;
 OnnxlTable *onnxl_table_new(const OnnxlColumn *columns, size_t n_columns);
 void onnxl_table_free(OnnxlTable *table);
 
-/* Adds the next cell, row by row, column by column; what is given is copied. A number or truth value is one in JSON too. */
+/* Adds the next cell, row by row, column by column; what is given is copied. A number or truth value is one in JSON
+ * too. */
 void onnxl_table_text(OnnxlTable *table, OnnxlStr text);
 void onnxl_table_printf(OnnxlTable *table, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void onnxl_table_int64(OnnxlTable *table, int64_t value);
@@ -24,8 +25,8 @@ void onnxl_table_double(OnnxlTable *table, double value);
 void onnxl_table_bool(OnnxlTable *table, bool value);
 void onnxl_table_none(OnnxlTable *table); /* empty, null in JSON */
 
-/* Writes the table. As table: a heading and columns two blanks apart, no trailing blanks. As CSV: RFC 4180 with LF. As JSON:
- * an array of objects, one a line. */
+/* Writes the table. As table: a heading and columns two blanks apart, no trailing blanks. As CSV: RFC 4180 with LF. As
+ * JSON: an array of objects, one a line. */
 void onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out);
 
 #endif

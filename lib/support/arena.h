@@ -1,4 +1,5 @@
-/* One arena holds all metadata of a model and is freed at once. A budget bounds what hostile input can make us allocate. */
+/* One arena holds all metadata of a model and is freed at once. A budget bounds what hostile input can make us
+ * allocate. */
 #ifndef ONNXL_SUPPORT_ARENA_H
 #define ONNXL_SUPPORT_ARENA_H
 
@@ -18,7 +19,8 @@ size_t onnxl_arena_budget(const OnnxlArena *arena);
 size_t onnxl_arena_used(const OnnxlArena *arena);
 
 /* size bytes aligned to 16, zeroed. Returns NULL when the budget or the memory is exhausted, and from then on
- * onnxl_arena_exhausted() is true, so that a caller may look once at the end of a step. size 0 gives a valid pointer. */
+ * onnxl_arena_exhausted() is true, so that a caller may look once at the end of a step. size 0 gives a valid pointer.
+ */
 void *onnxl_arena_alloc(OnnxlArena *arena, size_t size);
 bool onnxl_arena_exhausted(const OnnxlArena *arena);
 
@@ -36,7 +38,7 @@ OnnxlStr onnxl_arena_printf(OnnxlArena *arena, const char *format, ...) __attrib
 
 /* Makes room for one more element in a growing array that lives in an arena (capacity doubles; the old copy stays in
  * the arena). items: address of the typed pointer. Returns false when exhausted. */
-#define ONNXL_GROW(arena, items, count, capacity)                                                                      \
+#define ONNXL_GROW(arena, items, count, capacity) \
   onnxl_arena_grow((arena), (void **)(items), (count), (capacity), sizeof(**(items)))
 bool onnxl_arena_grow(OnnxlArena *arena, void **items, size_t count, size_t *capacity, size_t item_size);
 

@@ -9,8 +9,9 @@ void *
 onnxl_buffer_new(uint64_t size, uint64_t limit, const char *what, GError **error)
 {
   if (size > limit) {
-    onnxl_fail(error, ONNXL_ERROR_LIMIT, "%s needs %" G_GUINT64_FORMAT " bytes when %" G_GUINT64_FORMAT
-               " are allowed (--max-memory)", what, size, limit);
+    onnxl_fail(error, ONNXL_ERROR_LIMIT,
+               "%s needs %" G_GUINT64_FORMAT " bytes when %" G_GUINT64_FORMAT " are allowed (--max-memory)", what, size,
+               limit);
     return NULL;
   }
   size_t rounded;

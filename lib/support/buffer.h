@@ -1,4 +1,5 @@
-/* The only allocation sized by a tensor's shape: checked, limited, aligned, and failing with an error, never aborting. */
+/* The only allocation sized by a tensor's shape: checked, limited, aligned, and failing with an error, never aborting.
+ */
 #ifndef ONNXL_SUPPORT_BUFFER_H
 #define ONNXL_SUPPORT_BUFFER_H
 

@@ -18,9 +18,9 @@ struct OnnxlDiagSink {
   uint32_t max_errors;
   uint32_t errors;
   uint32_t warnings;
-  uint32_t sources;  /* findings with a source line so far */
-  bool kept;         /* the finding before was kept, so its notes are too */
-  bool all_errors;   /* -Werror */
+  uint32_t sources; /* findings with a source line so far */
+  bool kept;        /* the finding before was kept, so its notes are too */
+  bool all_errors;  /* -Werror */
   uint8_t modes[ONNXL_N_DIAGS];
   OnnxlStr text;
   uint32_t text_line; /* a line of text found before, and where it starts: findings mostly come in order */
@@ -175,8 +175,8 @@ add(OnnxlDiagSink *sink, OnnxlDiagId id, OnnxlSeverity severity, const OnnxlLoca
     va_list args)
 {
   char message[MESSAGE_MAX];
-  sink->kept = !onnxl_arena_exhausted(sink->arena) &&
-               ONNXL_GROW(sink->arena, &sink->diags, sink->count, &sink->capacity);
+  sink->kept =
+    !onnxl_arena_exhausted(sink->arena) && ONNXL_GROW(sink->arena, &sink->diags, sink->count, &sink->capacity);
   if (!sink->kept)
     return;
   int length = vsnprintf(message, sizeof message, format, args);
@@ -190,8 +190,7 @@ add(OnnxlDiagSink *sink, OnnxlDiagId id, OnnxlSeverity severity, const OnnxlLoca
   OnnxlDiag diag = { .id = id, .severity = severity };
   if (where)
     diag.location = *where;
-  diag.location.file =
-    where && where->file ? onnxl_arena_copy(sink->arena, onnxl_str(where->file)).data : sink->file;
+  diag.location.file = where && where->file ? onnxl_arena_copy(sink->arena, onnxl_str(where->file)).data : sink->file;
   diag.location.path = where ? onnxl_arena_copy(sink->arena, onnxl_str(where->path)).data : NULL;
   diag.message = onnxl_arena_copy(sink->arena, onnxl_str(length < 0 ? format : message)).data;
   add_source(sink, &diag);

@@ -18,13 +18,13 @@ typedef enum OnnxlDiagId {
 
 /* Where: a place in a text, an offset in a binary file, a path in the graph, or only the file. */
 typedef struct OnnxlLocation {
-  const char *file;   /* borrowed; NULL = the sink's default file */
-  uint32_t line;      /* from 1; 0 = not a text location */
-  uint32_t column;    /* from 1, in bytes */
-  uint32_t length;    /* bytes to underline; 0 = 1 */
-  bool has_offset;    /* offset is meaningful */
-  uint64_t offset;    /* byte offset in a binary file */
-  const char *path;   /* graph path such as "/then_branch/conv1 (Conv)", or NULL */
+  const char *file; /* borrowed; NULL = the sink's default file */
+  uint32_t line;    /* from 1; 0 = not a text location */
+  uint32_t column;  /* from 1, in bytes */
+  uint32_t length;  /* bytes to underline; 0 = 1 */
+  bool has_offset;  /* offset is meaningful */
+  uint64_t offset;  /* byte offset in a binary file */
+  const char *path; /* graph path such as "/then_branch/conv1 (Conv)", or NULL */
 } OnnxlLocation;
 
 typedef struct OnnxlDiag {
@@ -50,8 +50,8 @@ void onnxl_diag_sink_set_text(OnnxlDiagSink *sink, OnnxlStr text);
 /* At most n errors are kept (0 = all); later ones are only counted. Default 20. */
 void onnxl_diag_sink_set_max_errors(OnnxlDiagSink *sink, uint32_t n);
 
-/* "ID", "no-ID" (drop warnings and notes; an error cannot be dropped), "error", "error=ID", "no-error" or "no-error=ID" as
- * after -W. False: no such id. */
+/* "ID", "no-ID" (drop warnings and notes; an error cannot be dropped), "error", "error=ID", "no-error" or "no-error=ID"
+ * as after -W. False: no such id. */
 bool onnxl_diag_sink_configure(OnnxlDiagSink *sink, const char *option) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Adds a finding with the id's default severity as changed by -W options. where may be NULL; its strings are copied. A

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
-G_DEFINE_QUARK(onnxl-error-quark, onnxl_error)
+G_DEFINE_QUARK(onnxl - error - quark, onnxl_error)
 
 gboolean
 onnxl_error_errno(GError **error, int saved_errno, const char *format, ...)

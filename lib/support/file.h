@@ -1,5 +1,5 @@
-/* The one way to open an input: a regular file is mapped, anything else (pipe, terminal) is spooled with a limit into an
- * unlinked temporary file and mapped from there. */
+/* The one way to open an input: a regular file is mapped, anything else (pipe, terminal) is spooled with a limit into
+ * an unlinked temporary file and mapped from there. */
 #ifndef ONNXL_SUPPORT_FILE_H
 #define ONNXL_SUPPORT_FILE_H
 
@@ -9,13 +9,13 @@
 #include "support/str.h"
 
 typedef struct OnnxlFile {
-  char *name;        /* as given, or "<stdin>" */
-  char *path;        /* NULL for standard input */
-  int fd;            /* open for reading; of the spool file for a pipe */
-  const char *data;  /* mapped, read-only; NULL when size is 0 */
-  uint64_t size;     /* bytes */
-  bool spooled;      /* fd is a temporary file, not what the user named */
-  struct stat stat;  /* of fd when it was opened */
+  char *name;       /* as given, or "<stdin>" */
+  char *path;       /* NULL for standard input */
+  int fd;           /* open for reading; of the spool file for a pipe */
+  const char *data; /* mapped, read-only; NULL when size is 0 */
+  uint64_t size;    /* bytes */
+  bool spooled;     /* fd is a temporary file, not what the user named */
+  struct stat stat; /* of fd when it was opened */
 } OnnxlFile;
 
 /* path NULL or "-" = standard input. Directories, devices and sockets are refused (a FIFO, a

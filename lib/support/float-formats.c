@@ -3,10 +3,10 @@
 #include <math.h>
 
 typedef enum Special {
-  SPECIAL_IEEE,  /* the highest exponent holds infinity and NaNs */
-  SPECIAL_FN,    /* only the highest code is NaN, no infinity */
-  SPECIAL_FNUZ,  /* minus zero is NaN, no infinity */
-  SPECIAL_NONE,  /* neither */
+  SPECIAL_IEEE, /* the highest exponent holds infinity and NaNs */
+  SPECIAL_FN,   /* only the highest code is NaN, no infinity */
+  SPECIAL_FNUZ, /* minus zero is NaN, no infinity */
+  SPECIAL_NONE, /* neither */
 } Special;
 
 static const struct Layout {
@@ -31,7 +31,8 @@ enum { E8M0_NAN = 0xff, E8M0_MAX = 0xfe, E8M0_BIAS = 127 };
 unsigned
 onnxl_float_format_bits(OnnxlFloatFormat format)
 {
-  return format == ONNXL_FLOAT_FORMAT_FLOAT8E8M0 ? 8 : 1u + layouts[format].exponent_bits + layouts[format].mantissa_bits;
+  return format == ONNXL_FLOAT_FORMAT_FLOAT8E8M0 ? 8
+                                                 : 1u + layouts[format].exponent_bits + layouts[format].mantissa_bits;
 }
 
 uint8_t
@@ -61,8 +62,8 @@ round_magnitude(const struct Layout *layout, double magnitude)
   exponent--; /* magnitude = 1.xxx * 2^exponent */
   int smallest = 1 - layout->bias;
   int unit = (exponent > smallest ? exponent : smallest) - layout->mantissa_bits;
-  /* In units of the last place: an exact scaling, then one rounding to nearest even. Rounding up to the next power of two
-   * carries into the exponent by itself. */
+  /* In units of the last place: an exact scaling, then one rounding to nearest even. Rounding up to the next power of
+   * two carries into the exponent by itself. */
   uint64_t units = (uint64_t)rint(ldexp(magnitude, -unit));
   return units + (exponent > smallest ? (uint64_t)(exponent - smallest) << layout->mantissa_bits : 0);
 }
@@ -142,7 +143,8 @@ onnxl_float_decode(OnnxlFloatFormat format, uint16_t code)
   else if (exponent == 0)
     value = ldexpf((float)mantissa, 1 - layout->bias - layout->mantissa_bits);
   else
-    value = ldexpf((float)(mantissa | 1u << layout->mantissa_bits), (int)exponent - layout->bias - layout->mantissa_bits);
+    value =
+      ldexpf((float)(mantissa | 1u << layout->mantissa_bits), (int)exponent - layout->bias - layout->mantissa_bits);
   return negative ? -value : value;
 }
 

@@ -4,8 +4,8 @@
 
 #include "support/str-internal.h"
 
-/* The kernel gives each process 16 random bytes. They key the hash, since with a constant key a model could be made whose
- * names all collide. No map can be iterated, so the key never shows in a result. */
+/* The kernel gives each process 16 random bytes. They key the hash, since with a constant key a model could be made
+ * whose names all collide. No map can be iterated, so the key never shows in a result. */
 static uint64_t
 process_seed(void)
 {

@@ -1,4 +1,5 @@
-/* A hash map from names to small numbers. Keys are borrowed: they must outlive the map. Iteration order does not exist. */
+/* A hash map from names to small numbers. Keys are borrowed: they must outlive the map. Iteration order does not exist.
+ */
 #ifndef ONNXL_SUPPORT_MAP_H
 #define ONNXL_SUPPORT_MAP_H
 
@@ -26,7 +27,8 @@ OnnxlMap onnxl_map_new(OnnxlArena *arena, size_t expected);
 uint32_t onnxl_map_get(const OnnxlMap *map, OnnxlStr key);
 
 /* Sets key to value when it is not there yet. Returns the address of the stored value, which tells an old from a new
- * entry through ret_added (may be NULL); NULL when the arena is exhausted. The address holds until the next insertion. */
+ * entry through ret_added (may be NULL); NULL when the arena is exhausted. The address holds until the next insertion.
+ */
 uint32_t *onnxl_map_put(OnnxlMap *map, OnnxlStr key, uint32_t value, bool *ret_added);
 
 #endif

@@ -133,8 +133,8 @@ is_odd(double value)
   return bits & 1;
 }
 
-/* The magnitude as a double. to_odd: not to nearest, but an inexact result has an odd last bit; rounding that to a format
- * with at least two bits less is then the single rounding of the number itself. */
+/* The magnitude as a double. to_odd: not to nearest, but an inexact result has an odd last bit; rounding that to a
+ * format with at least two bits less is then the single rounding of the number itself. */
 static double
 magnitude(const Scanned *number, bool to_odd)
 {

@@ -1,11 +1,13 @@
-/* Shortest decimal text of a float. The method is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): the
- * interval of the numbers that read back as the value is scaled by a power of ten so that it holds a multiple of ten or one
- * or two integers, and three products with that power, each rounded to odd, decide exactly which of them lie inside. */
+/* Shortest decimal text of a float. The method is Schubfach (R. Giulietti, "The Schubfach way to render doubles",
+ * 2020): the interval of the numbers that read back as the value is scaled by a power of ten so that it holds a
+ * multiple of ten or one or two integers, and three products with that power, each rounded to odd, decide exactly which
+ * of them lie inside. */
 #include "support/number.h"
 
 typedef unsigned __int128 Wide;
 
-/* g(n) = floor(10^n * 2^(125 - floor(log2(10^n)))) + 1, 126 bits in two halves of 63, for every n that a double needs. */
+/* g(n) = floor(10^n * 2^(125 - floor(log2(10^n)))) + 1, 126 bits in two halves of 63, for every n that a double needs.
+ */
 enum { FIRST_POWER = -292, LAST_POWER = 324 };
 static struct Power {
   uint64_t high;
@@ -139,9 +141,10 @@ shortest(uint64_t c, int q, bool is_lowest, bool is_double)
   return (Decimal){ v < middle || (v == middle && s % 2 == 0) ? s : s + 1, k };
 }
 
-static const char digit_pairs[201] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-                                     "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-                                     "9899";
+static const char digit_pairs[201] =
+  "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+  "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+  "9899";
 
 /* Writes the decimal digits of value so that they end before end; returns where they start. */
 static inline char *

@@ -10,21 +10,22 @@ typedef struct OnnxlOutput {
   char *buffer;
   size_t used;
   size_t capacity;
-  int fd;            /* -1 = to memory, the buffer grows */
-  int saved_errno;   /* of the first failed write, else 0 */
-  uint64_t flushed;  /* bytes that left the buffer */
-  uint32_t column;   /* kept by callers that wrap lines */
+  int fd;           /* -1 = to memory, the buffer grows */
+  int saved_errno;  /* of the first failed write, else 0 */
+  uint64_t flushed; /* bytes that left the buffer */
+  uint32_t column;  /* kept by callers that wrap lines */
 } OnnxlOutput;
 
 /* fd: borrowed, not closed; -1 collects in memory. */
 void onnxl_output_init(OnnxlOutput *out, int fd);
 void onnxl_output_clear(OnnxlOutput *out);
 
-/* Writes out what is buffered. Returns: false with error when this or an earlier write failed. name: for the message. */
+/* Writes out what is buffered. Returns: false with error when this or an earlier write failed. name: for the message.
+ */
 bool onnxl_output_flush(OnnxlOutput *out, const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Makes room for n more bytes (n may exceed the buffer); the caller writes up to n bytes there and adds to used. Returns:
- * NULL only when memory for a large n runs out. */
+/* Makes room for n more bytes (n may exceed the buffer); the caller writes up to n bytes there and adds to used.
+ * Returns: NULL only when memory for a large n runs out. */
 char *onnxl_output_reserve(OnnxlOutput *out, size_t n);
 
 void onnxl_output_write(OnnxlOutput *out, const void *data, size_t size);

@@ -61,7 +61,8 @@ bool onnxl_str_is_utf8(OnnxlStr a);
 /* True for [A-Za-z_][A-Za-z0-9_]*. */
 bool onnxl_str_is_identifier(OnnxlStr a);
 
-/* Reads a whole text as a plain decimal number, digits only, no sign, no blanks. False: not such a number or above max. */
+/* Reads a whole text as a plain decimal number, digits only, no sign, no blanks. False: not such a number or above max.
+ */
 bool onnxl_str_to_uint64(OnnxlStr a, uint64_t max, uint64_t *ret_value);
 
 #endif

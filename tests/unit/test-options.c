@@ -18,7 +18,7 @@ static const OnnxlOption own[] = {
   ONNXL_OPTIONAL('e', "events", "FILE", &got.events, "events"),
   ONNXL_VALUES('d', "dim", "NAME=VALUE", &got.dims, "bind a dimension"),
   ONNXL_CHOICE(0, "style", "onnx|pretty|json", &got.style, "style"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 static const OnnxlOption shared[] = {
   ONNXL_FLAG('v', "force", &got.other, "hidden by the one above, save for its letter"),
@@ -29,7 +29,7 @@ static const OnnxlOption shared[] = {
   ONNXL_VALUES('W', NULL, "[no-]ID", &got.warnings, "warnings"),
   ONNXL_FLAG('M', "MD", &got.other, "dependencies"),
   ONNXL_STRING('M', "MF", "FILE", &got.pair, "their file"),
-  ONNXL_OPTIONS_END
+  ONNXL_OPTIONS_END,
 };
 
 /* Parses a command line given as words. Returns: the message of the error, owned, or NULL; operands joined by '|'. */
