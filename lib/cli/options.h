@@ -54,7 +54,7 @@ typedef struct OnnxlOption {
 #define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_OPTION_SIZE, "SIZE", (text), { .size = (target) } }
 #define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_OPTION_COUNT, (v), (text), { .count = (target) } }
 #define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_OPTION_NUMBER, (v), (text), { .number = (target) } }
-#define ONNXL_CHOICE(l, n, words, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (words), (text), { .choice = (target) } }
+#define ONNXL_CHOICE(l, n, v, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (v), (text), { .choice = (target) } }
 #define ONNXL_OPTIONS_END { 0, NULL, ONNXL_OPTION_END, NULL, NULL, { NULL } }
 /* clang-format on */
 
