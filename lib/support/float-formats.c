@@ -38,17 +38,17 @@ onnxl_float_format_bits(OnnxlFloatFormat format)
 uint8_t
 onnxl_float_encode_e8m0(double value, OnnxlE8M0Rounding rounding, bool saturate)
 {
-  if (!isfinite(value))
+  if (isnan(value))
     return E8M0_NAN;
-  int exponent;
-  double fraction = frexp(fabs(value), &exponent); /* in [1/2, 1) */
-  if (fraction == 0)
-    return 0;
-  bool up = rounding == ONNXL_E8M0_UP ? fraction > 0.5 : rounding == ONNXL_E8M0_NEAREST ? fraction >= 0.75 : false;
-  int code = exponent - 1 + E8M0_BIAS + up;
-  if (code > E8M0_MAX)
+  if (isinf(value))
     return saturate ? E8M0_MAX : E8M0_NAN;
-  return (uint8_t)(code < 0 ? 0 : code);
+  int exponent;
+  double fraction = frexp(fabs(value), &exponent); /* in [1/2, 1), or 0 */
+  bool up = rounding == ONNXL_E8M0_UP ? fraction > 0.5 : rounding == ONNXL_E8M0_NEAREST ? fraction >= 0.75 : false;
+  int code = fraction == 0 ? -1 : exponent - 1 + E8M0_BIAS + up;
+  if (code < 0 || code > E8M0_MAX)
+    return !saturate ? E8M0_NAN : code < 0 ? 0 : E8M0_MAX;
+  return (uint8_t)code;
 }
 
 /* The code of the magnitude of a finite value as if the exponent had no upper end. */
@@ -77,7 +77,8 @@ onnxl_float_encode_checked(OnnxlFloatFormat format, double value, bool saturate,
     return onnxl_float_encode_e8m0(value, ONNXL_E8M0_NEAREST, saturate);
   }
   unsigned width = 1u + layout->exponent_bits + layout->mantissa_bits;
-  uint16_t sign = signbit(value) ? (uint16_t)(1u << (width - 1)) : 0;
+  uint16_t sign_bit = (uint16_t)(1u << (width - 1));
+  uint16_t sign = signbit(value) ? sign_bit : 0;
   uint16_t top = (uint16_t)((1u << (width - 1)) - 1); /* the highest magnitude */
   uint16_t infinity = (uint16_t)(((1u << layout->exponent_bits) - 1) << layout->mantissa_bits);
   uint16_t largest = layout->special == SPECIAL_IEEE ? infinity - 1 : layout->special == SPECIAL_FN ? top - 1 : top;
@@ -89,14 +90,10 @@ onnxl_float_encode_checked(OnnxlFloatFormat format, double value, bool saturate,
     case SPECIAL_FN:
       return sign | top;
     case SPECIAL_FNUZ:
-      return (uint16_t)(1u << (width - 1));
+      return sign_bit;
     case SPECIAL_NONE:
-      return largest;
+      return sign_bit;
     }
-  }
-  if (isinf(value) && layout->special == SPECIAL_FNUZ) {
-    *ret_overflow = true;
-    return (uint16_t)(1u << (width - 1));
   }
   uint64_t code = isinf(value) ? UINT64_MAX : round_magnitude(layout, fabs(value));
   if (code <= largest)
@@ -107,7 +104,7 @@ onnxl_float_encode_checked(OnnxlFloatFormat format, double value, bool saturate,
   if (saturate || layout->special == SPECIAL_NONE)
     return sign | largest;
   if (layout->special == SPECIAL_FNUZ)
-    return (uint16_t)(1u << (width - 1));
+    return sign_bit;
   return sign | (layout->special == SPECIAL_IEEE ? infinity : top);
 }
 

@@ -22,18 +22,19 @@ typedef enum OnnxlFloatFormat {
 /* How Cast rounds to FLOAT8E8M0, whose values are the powers of two. */
 typedef enum OnnxlE8M0Rounding { ONNXL_E8M0_UP, ONNXL_E8M0_DOWN, ONNXL_E8M0_NEAREST } OnnxlE8M0Rounding;
 
-/* The code of value, rounded once, to nearest even. saturate: as the attribute of Cast: beyond the largest finite value
- * gives that value, otherwise infinity, or NaN in a format without. It does not apply to FLOAT16 and BFLOAT16 (never)
- * and FLOAT4E2M1 (always). FLOAT8E8M0 rounds to nearest (half way: up) and drops the sign; a zero gives the smallest
- * value. */
+/* The code of value, rounded once, to nearest even. saturate: as the attribute of Cast: beyond the largest finite
+ * value, infinity included, gives that value, otherwise infinity, or NaN in a format without. It does not apply to
+ * FLOAT16 and BFLOAT16 (never) and FLOAT4E2M1 (always). FLOAT8E8M0 as onnxl_float_encode_e8m0() to nearest. Where
+ * ONNX's notes and its backend tests differ the tests count: a saturated infinity in the FNUZ formats, and NaN in
+ * FLOAT4E2M1, which gives -0. */
 uint16_t onnxl_float_encode(OnnxlFloatFormat format, double value, bool saturate);
 
 /* As onnxl_float_encode(), and *ret_overflow says that value is not a NaN and lies beyond what the format can hold, an
  * infinity included where the format has none. */
 uint16_t onnxl_float_encode_checked(OnnxlFloatFormat format, double value, bool saturate, bool *ret_overflow);
 
-/* The code of value in FLOAT8E8M0. saturate: a value above 2^127 gives 2^127, otherwise NaN. NaN and infinity give NaN.
- */
+/* The code of the magnitude of value in FLOAT8E8M0; half way goes up. saturate: what lies outside of 2^-127 to 2^127,
+ * zero and infinity included, gives the nearer end, otherwise NaN. */
 uint8_t onnxl_float_encode_e8m0(double value, OnnxlE8M0Rounding rounding, bool saturate);
 
 /* The value of a code; exact. Bits above the format's width are ignored. */
