@@ -33,12 +33,13 @@ typedef struct OnnxlExternalRange {
   const OnnxlExternalFile *file;
   uint64_t offset;
   uint64_t length; /* bytes */
+  uint64_t needed; /* bytes that dims and type need, at most length */
 } OnnxlExternalRange;
 
 bool onnxl_external_range(OnnxlExternalFiles *files, const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,
                           OnnxlExternalRange *ret_range, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Maps a range read-only; *ret_bytes lives as long as files. A range of 0 bytes gives an empty string. */
+/* Maps the file of a range read-only, once for all its ranges; *ret_bytes lives as long as files. A range of 0 bytes gives an empty string. */
 bool onnxl_external_map(OnnxlExternalFiles *files, const OnnxlExternalRange *range, OnnxlStr *ret_bytes,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -48,5 +49,10 @@ bool onnxl_external_read(const OnnxlExternalRange *range, void *dest, GError **e
 /* Visits the files opened so far, in the order of opening (for dependency files). */
 size_t onnxl_external_files_count(const OnnxlExternalFiles *files);
 const OnnxlExternalFile *onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i);
+
+/* True when one of the files is reached through the directory entry path, be it at the end of its location or on the way
+ * there along symbolic links: whoever puts another file there takes this one away from the model. Another name (hard link)
+ * of the same file is another entry. */
+bool onnxl_external_files_use(const OnnxlExternalFiles *files, const char *path);
 
 #endif
