@@ -49,22 +49,27 @@ copy_in_kernel(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput 
   return size - left;
 }
 
+void
+onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload)
+{
+  uint64_t offset;
+  size_t copied = 0;
+
+  if (out->fd >= 0 && file && onnxl_file_locate(file, payload, &offset) && onnxl_output_flush(out, "", NULL)) {
+    copied = copy_in_kernel(file, offset, payload.size, out);
+    out->flushed += copied;
+  }
+  /* What the kernel refused, for whatever reason, goes the usual way, which also tells the reason. */
+  onnxl_output_write(out, payload.data + copied, payload.size - copied);
+}
+
 static bool
 put_payload(void *data, OnnxlStr slice)
 {
   Target *target = data;
-  OnnxlOutput *out = target->out;
-  uint64_t offset;
-  size_t copied = 0;
 
-  if (out->fd >= 0 && target->file && onnxl_file_locate(target->file, slice, &offset)) {
-    if (!onnxl_output_flush(out, "", NULL))
-      return false;
-    copied = copy_in_kernel(target->file, offset, slice.size, out);
-    out->flushed += copied;
-  }
-  /* What the kernel refused, for whatever reason, goes the usual way, which also tells the reason. */
-  return put_bytes(data, slice.data + copied, slice.size - copied);
+  onnxl_payload_write(target->out, target->file, slice);
+  return target->out->saved_errno == 0;
 }
 
 bool
@@ -88,10 +93,24 @@ onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, G
 }
 
 bool
-onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, bool text, bool allow_large, GError **error)
+onnxl_model_is_at(const OnnxlModel *model, const char *path)
 {
-  OnnxlTextOptions options = { .weights = ONNXL_WEIGHTS_INLINE };
+  struct stat info;
 
-  return text ? onnxl_text_write(out, model, &options, NULL, NULL, error)
-              : onnxl_model_write(model, out, allow_large, error);
+  return path && model->file && stat(path, &info) == 0 && info.st_dev == model->file->stat.st_dev &&
+         info.st_ino == model->file->stat.st_ino;
+}
+
+bool
+onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, const char *path, bool text, bool allow_large,
+                 GError **error)
+{
+  if (!text)
+    return onnxl_model_write(model, out, allow_large, error);
+  g_autofree char *folder = g_path_get_dirname(path ? path : "");
+  OnnxlTextOptions options = {
+    .weights = onnxl_model_is_at(model, path) ? ONNXL_WEIGHTS_INLINE : ONNXL_WEIGHTS_AUTO,
+    .folder = folder,
+  };
+  return onnxl_text_write(out, model, &options, NULL, NULL, error);
 }

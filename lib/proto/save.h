@@ -11,8 +11,15 @@
 bool onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
-/* What a tool's -S chooses: the canonical text with all values (text), else onnxl_model_write(). */
-bool onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, bool text, bool allow_large, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* Writes payload to out, by the kernel where it lies in file (may be NULL) and out is a descriptor. */
+void onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload);
+
+/* True when path names the file that the model was read from, so that writing it replaces what references would name. */
+bool onnxl_model_is_at(const OnnxlModel *model, const char *path);
+
+/* What a tool's -S chooses: canonical text in which large payloads refer to the file that was read (text), else
+ * onnxl_model_write(). path: where out goes, which references are relative to; NULL = standard output. */
+bool onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, const char *path, bool text, bool allow_large,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -364,9 +364,9 @@ lex_bang(OnnxlReader *r, OnnxlToken *token)
     token->kind = ONNXL_TOKEN_ABSENT;
     break;
   default:
-    if (is(r, from, DIGIT)) {
+    if (is(r, from, DIGIT) || (*from == '-' && is(r, from + 1, DIGIT))) {
       OnnxlToken number = { .start = from, .end = from + 1 };
-      lex_number(r, &number, from);
+      lex_number(r, &number, from + (*from == '-'));
       token->kind = number.kind == ONNXL_TOKEN_INT ? ONNXL_TOKEN_NUMBERED :
                     number.kind == ONNXL_TOKEN_HEX ? ONNXL_TOKEN_BITS : ONNXL_TOKEN_BAD;
       token->bad = ONNXL_BAD_NUMBER;

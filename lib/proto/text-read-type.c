@@ -385,7 +385,7 @@ read_opaque_type(OnnxlReader *r, OnnxlType *type)
   if (!onnxl_reader_accept(r, ','))
     return true;
   opaque->domain = opaque->name;
-  return onnxl_reader_accept(r, '?') ? (opaque->name.data = NULL, true)
+  return onnxl_reader_accept(r, '?') ? (opaque->name = (OnnxlStr){ NULL, 0 }, true)
                                      : onnxl_reader_name(r, "the opaque type's name", &opaque->name);
 }
 

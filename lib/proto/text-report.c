@@ -342,7 +342,7 @@ onnxl_reader_push(OnnxlReader *r, const void *bytes, size_t size)
   if (size > r->scratch_size - r->scratch_used) {
     size_t wanted, left = onnxl_arena_budget(r->arena) - MIN(onnxl_arena_used(r->arena), onnxl_arena_budget(r->arena));
     if (!onnxl_size_mul(MAX(r->scratch_size, 4096), 2, &wanted) || !onnxl_size_add(wanted, size, &wanted) ||
-        wanted > MAX(left, 8192) + size)
+        wanted - size > MAX(left, 8192))
       return onnxl_reader_exhausted(r);
     char *grown = g_try_realloc(r->scratch, wanted);
     if (!grown)
