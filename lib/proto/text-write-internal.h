@@ -99,6 +99,9 @@ void onnxl_text_float_items(TextPrinter *p, const OnnxlFloatList *list);
 /* Separates an item of a list from the one before and writes the note that it needs: the item then starts a new line. */
 void onnxl_text_separate(TextPrinter *p, bool first, TextNeeds needs);
 
+/* A blank within an item, or the note that what follows needs, which then starts a new line. */
+void onnxl_text_blank(TextPrinter *p, TextNeeds needs);
+
 /* text-write-block.c */
 
 /* The block ` !{…}` of all fields of message that are set and not in given, the fields that the text around it says;

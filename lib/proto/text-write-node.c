@@ -227,12 +227,16 @@ onnxl_text_attribute(TextPrinter *p, const OnnxlAttribute *a)
     given |= TEXT_FIELD(ATTRIBUTE_REF);
 
   onnxl_text_name(p, a->name);
-  if (set & ~given || a->doc_string.data || (a->ref_attr_name.data && !is_reference) || a->message.unknown.count > 0)
+  bool has_block = set & ~given || a->doc_string.data || (a->ref_attr_name.data && !is_reference) ||
+                   a->message.unknown.count > 0;
+  if (has_block)
     onnxl_text_block(p, &onnxl_attribute_descriptor, a, given);
   if (type != ONNXL_ATTRIBUTE_UNDEFINED) {
     if (!a->has_type)
       annotation(p, a);
-    onnxl_text_literal(p, " = ");
+    /* The block may have changed the notes. */
+    onnxl_text_blank(p, has_block ? onnxl_text_attribute_needs(p, a) : TEXT_NO_NEEDS);
+    onnxl_text_literal(p, "= ");
     plain_value(p, a, type);
   } else if (is_reference) {
     if (a->has_type)

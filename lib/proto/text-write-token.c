@@ -341,15 +341,29 @@ onnxl_text_float_items(TextPrinter *p, const OnnxlFloatList *list)
     onnxl_text_item(p, i == 0, text, onnxl_text_float(text, list->items[i]));
 }
 
+/* True after a note was written and a new line started for what needs it. */
+static bool
+break_for_note(TextPrinter *p, TextNeeds needs)
+{
+  if (!((p->notes ^ needs.words) & needs.mask))
+    return false;
+  onnxl_text_newline(p);
+  onnxl_text_start_line(p, p->indent, needs);
+  return true;
+}
+
 void
 onnxl_text_separate(TextPrinter *p, bool first, TextNeeds needs)
 {
   if (!first)
     onnxl_output_char(p->out, ',');
-  if ((p->notes ^ needs.words) & needs.mask) {
-    onnxl_text_newline(p);
-    onnxl_text_start_line(p, p->indent, needs);
-  } else if (!first) {
+  if (!break_for_note(p, needs) && !first)
     onnxl_output_char(p->out, ' ');
-  }
+}
+
+void
+onnxl_text_blank(TextPrinter *p, TextNeeds needs)
+{
+  if (!break_for_note(p, needs))
+    onnxl_output_char(p->out, ' ');
 }
