@@ -28,8 +28,9 @@ struct OnnxlInfo {
   uint32_t rank;
   const OnnxlExpr *dims;  /* NULL items are unknown */
   const OnnxlInfo *element; /* of sequence and optional; of a map its value; NULL = unknown */
-  bool has_contents;      /* an integer or bool tensor of known count whose values are known in part */
-  uint32_t n_contents;
+  bool has_contents;      /* an integer or bool tensor of known count whose values are known in part, or a sequence of
+                             known length */
+  uint32_t n_contents;    /* the count, or the length */
   const OnnxlExpr *contents; /* values in row-major order, NULL items unknown */
   const double *reals;    /* values of a small floating-point tensor (n_contents of them), or NULL */
 };
@@ -55,6 +56,10 @@ typedef struct OnnxlInference {
 typedef struct OnnxlInferOptions {
   bool strict; /* an operator without a rule is an error */
   bool check;  /* a declared shape that contradicts the inferred one is an error, not a warning */
+  /* Reads the values of a small external integer tensor (a target shape may be stored so): size bytes as in raw_data. NULL,
+   * or false: they stay unknown. */
+  bool (*read_external)(void *data, const OnnxlTensor *tensor, void *dest, size_t size);
+  void *read_external_data;
 } OnnxlInferOptions;
 
 /* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators whose
@@ -64,11 +69,20 @@ OnnxlInference *onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *op
                             OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_inference_free(OnnxlInference *inference);
 
+/* The dims of a tensor as they are shown: a declared symbol stands in place of the expression it equals (the constraints
+ * say so). NULL when the rank is unknown; else info.rank items, borrowed. */
+const OnnxlExpr *onnxl_inference_shown_dims(const OnnxlInference *inference, uint32_t value);
+
+/* The name that inference gives to an input's dim that has none, so that it can be bound before: "x_0". Returns: in the
+ * arena. */
+OnnxlStr onnxl_shape_default_name(OnnxlArena *arena, OnnxlStr prefix, OnnxlStr value, uint32_t axis);
+
 /* Number of elements and of bytes of a tensor; NULL when not known (unknown rank or dim, strings, overflow). */
 OnnxlExpr onnxl_info_count(OnnxlExprPool *pool, const OnnxlInfo *info);
 OnnxlExpr onnxl_info_bytes(OnnxlExprPool *pool, const OnnxlInfo *info);
 
-/* "float[N,4]", "float[]" for unknown rank and rank 0, "seq(float[N])". Nothing when nothing is known. */
-void onnxl_info_print(OnnxlOutput *out, OnnxlExprPool *pool, const OnnxlInfo *info);
+/* In the text syntax: "float[N,4]", "float" for rank 0, "float[]" for unknown rank, "seq(float[N])", "?" for what is not
+ * known. dims: in place of those of info (as onnxl_inference_shown_dims()), or NULL. */
+void onnxl_info_print(OnnxlOutput *out, const OnnxlInfo *info, const OnnxlExpr *dims);
 
 #endif

@@ -1,0 +1,76 @@
+/* Signal processing. */
+#include "shapes/shape-rules.h"
+
+void
+onnxl_shape_rule_window(OnnxlShapeNode *n)
+{
+  onnxl_shape_output(n, 0, 1)[0] = onnxl_shape_scalar(n, 0);
+  onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "output_datatype"));
+}
+
+static OnnxlExpr
+half_plus_one(const OnnxlShapeNode *n, OnnxlExpr length)
+{
+  return onnxl_expr_add(n->pool, onnxl_expr_floor_div(n->pool, length, onnxl_shape_lit(n, 2)), onnxl_shape_lit(n, 1));
+}
+
+/* The last dim is 1 (real) or 2 (complex). Onesided, the forward transform keeps half of the axis, and the inverse one makes
+ * a real signal of the whole. */
+void
+onnxl_shape_rule_dft(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  bool onesided = onnxl_shape_int(n, "onesided") != 0, inverse = onnxl_shape_int(n, "inverse") != 0;
+  int64_t wanted = -2;
+  uint32_t axis;
+  if (!input)
+    return;
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
+  if (n->schema->since < 20) {
+    wanted = onnxl_shape_int(n, "axis");
+  } else if (onnxl_shape_input(n, 2)) {
+    OnnxlExpr e = onnxl_shape_scalar(n, 2);
+    if (!e || !onnxl_expr_is_int(e, &wanted))
+      return;
+  }
+  if (!onnxl_shape_axis(n, wanted, input->rank, &axis))
+    return;
+  for (uint32_t i = 0; i < input->rank; i++)
+    dims[i] = input->dims[i];
+  OnnxlExpr length = input->dims[axis];
+  if (onnxl_shape_input(n, 1))
+    length = onnxl_shape_scalar(n, 1);
+  else if (onesided && inverse)
+    length = NULL; /* 2 * (half - 1), or one more */
+  dims[axis] = onesided && !inverse ? half_plus_one(n, length) : length;
+  dims[input->rank - 1] = onnxl_shape_lit(n, onesided && inverse ? 1 : 2);
+}
+
+/* signal [B, L, 1 or 2] -> [B, frames, bins, 2]. */
+void
+onnxl_shape_rule_stft(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *signal = onnxl_shape_ranked(n, 0), *window = onnxl_shape_ranked(n, 2);
+  OnnxlExpr step = onnxl_shape_scalar(n, 1), length = NULL;
+  if (onnxl_shape_input(n, 3))
+    length = onnxl_shape_scalar(n, 3);
+  else if (window && window->rank == 1)
+    length = window->dims[0];
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, 4);
+  dims[0] = signal && signal->rank > 0 ? signal->dims[0] : NULL;
+  if (signal && signal->rank > 1 && onnxl_shape_min(n, step) > 0)
+    dims[1] = onnxl_expr_add(n->pool,
+                             onnxl_expr_floor_div(n->pool, onnxl_expr_sub(n->pool, signal->dims[1], length), step),
+                             onnxl_shape_lit(n, 1));
+  dims[2] = onnxl_shape_int(n, "onesided") != 0 ? half_plus_one(n, length) : length;
+  dims[3] = onnxl_shape_lit(n, 2);
+}
+
+void
+onnxl_shape_rule_mel_weight_matrix(OnnxlShapeNode *n)
+{
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, 2);
+  dims[0] = half_plus_one(n, onnxl_shape_scalar(n, 1));
+  dims[1] = onnxl_shape_scalar(n, 0);
+  onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "output_datatype"));
+}

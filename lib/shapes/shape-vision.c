@@ -1,0 +1,240 @@
+/* Images, boxes and regions. */
+#include <math.h>
+
+#include "shapes/shape-rules.h"
+
+/* --- Resize and Upsample ------------------------------------------------------------------------------------------ */
+
+/* floor(size * scale). The scale is exact as p / 2^k when k is small, and then so is the product in the arithmetic of any
+ * implementation; other scales are taken only where the precision makes no difference. */
+static OnnxlExpr
+scaled(OnnxlShapeNode *n, OnnxlExpr size, double scale)
+{
+  int64_t literal;
+  if (!size || !(scale > 0) || scale > 65536)
+    return NULL;
+  if (onnxl_expr_is_int(size, &literal)) {
+    double wide = floor((double)literal * scale);
+    float narrow = floorf((float)literal * (float)scale);
+    return wide == (double)narrow && wide < 1e15 ? onnxl_shape_lit(n, (int64_t)wide) : NULL;
+  }
+  double numerator = scale;
+  int64_t denominator = 1;
+  while (numerator != floor(numerator) && denominator < 1024) {
+    numerator *= 2;
+    denominator *= 2;
+  }
+  if (numerator != floor(numerator))
+    return NULL;
+  OnnxlExpr product = onnxl_expr_mul(n->pool, size, onnxl_shape_lit(n, (int64_t)numerator));
+  return onnxl_expr_floor_div(n->pool, product, onnxl_shape_lit(n, denominator));
+}
+
+static const double *
+reals_of(const OnnxlShapeNode *n, uint32_t i, uint32_t *ret_count)
+{
+  const OnnxlInfo *info = onnxl_shape_input(n, i);
+  if (!info || !info->reals)
+    return NULL;
+  *ret_count = info->n_contents;
+  return info->reals;
+}
+
+/* The axes that scales or sizes are given for: all, or from opset 18 on a list. */
+static bool
+resize_axes(OnnxlShapeNode *n, uint32_t rank, uint32_t count, uint32_t *axes)
+{
+  OnnxlInt64List list = n->schema->since >= 18 ? onnxl_attr_ints(n->proto, "axes") : (OnnxlInt64List){ 0 };
+  uint32_t expected = list.count > 0 ? (uint32_t)MIN(list.count, UINT32_MAX) : rank;
+  if (count != expected || count > ONNXL_SHAPE_MAX_RANK) {
+    onnxl_shape_error(n, "%u values are given for %u axes", count, expected);
+    return false;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    axes[i] = i;
+    if (list.count > 0 && !onnxl_shape_axis(n, list.items[i], rank, &axes[i]))
+      return false;
+  }
+  return true;
+}
+
+static void
+resize_to_sizes(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr *dims)
+{
+  uint32_t count, axes[ONNXL_SHAPE_MAX_RANK];
+  const OnnxlExpr *sizes = onnxl_shape_values(n, 3, &count);
+  if (!sizes || !resize_axes(n, input->rank, count, axes))
+    return;
+  for (uint32_t i = 0; i < input->rank; i++)
+    dims[i] = input->dims[i];
+  OnnxlStr policy = n->schema->since >= 18 ? onnxl_attr_string(n->schema, n->proto, "keep_aspect_ratio_policy")
+                                           : (OnnxlStr){ 0 };
+  bool larger = onnxl_str_is(policy, "not_smaller"), smaller = onnxl_str_is(policy, "not_larger");
+  if (!larger && !smaller) {
+    for (uint32_t i = 0; i < count; i++)
+      dims[axes[i]] = sizes[i];
+    return;
+  }
+  /* One scale for all axes: the largest or the smallest of size / dim. */
+  int64_t to[ONNXL_SHAPE_MAX_RANK], from[ONNXL_SHAPE_MAX_RANK];
+  double scale = 0;
+  bool known = true;
+  for (uint32_t i = 0; i < count; i++) {
+    known = known && sizes[i] && onnxl_expr_is_int(sizes[i], &to[i]) && dims[axes[i]]
+            && onnxl_expr_is_int(dims[axes[i]], &from[i]) && from[i] > 0;
+    double ratio = known ? (double)to[i] / (double)from[i] : 0;
+    if (i == 0 || (larger ? ratio > scale : ratio < scale))
+      scale = ratio;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    double size = known ? scale * (double)from[i] : 0, below = size - floor(size);
+    /* Halves are rounded up; close to one the precision decides. */
+    bool clear = known && fabs(below - 0.5) > 1e-4 && size < 1e9;
+    dims[axes[i]] = clear ? onnxl_shape_lit(n, (int64_t)floor(size + 0.5)) : NULL;
+  }
+}
+
+static void
+resize_by_scales(OnnxlShapeNode *n, uint32_t scales_input, const OnnxlInfo *input, OnnxlExpr *dims)
+{
+  uint32_t count = 0, axes[ONNXL_SHAPE_MAX_RANK];
+  const double *scales = reals_of(n, scales_input, &count);
+  if (!scales || !resize_axes(n, input->rank, count, axes))
+    return;
+  for (uint32_t i = 0; i < input->rank; i++)
+    dims[i] = input->dims[i];
+  for (uint32_t i = 0; i < count; i++)
+    dims[axes[i]] = scales[i] == 1 ? dims[axes[i]] : scaled(n, dims[axes[i]], scales[i]);
+}
+
+/* X, scales at opset 10; X, roi, scales, sizes later. */
+void
+onnxl_shape_rule_resize(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  if (!input)
+    return;
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
+  if (n->schema->since < 11) {
+    resize_by_scales(n, 1, input, dims);
+    return;
+  }
+  const OnnxlInfo *sizes = onnxl_shape_input(n, 3);
+  if (sizes && !(sizes->has_rank && sizes->rank == 1 && onnxl_shape_is(sizes->dims[0], 0))) {
+    resize_to_sizes(n, input, dims);
+    return;
+  }
+  OnnxlStr mode = onnxl_attr_string(n->schema, n->proto, "coordinate_transformation_mode");
+  if (onnxl_str_is(mode, "tf_crop_and_resize"))
+    return; /* the size depends on the region as well */
+  resize_by_scales(n, 2, input, dims);
+}
+
+/* Scales: attributes of height and width, then a list, then an input. */
+void
+onnxl_shape_rule_upsample(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  if (!input)
+    return;
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
+  if (n->schema->since >= 9) {
+    resize_by_scales(n, 1, input, dims);
+    return;
+  }
+  const OnnxlAttribute *scales = onnxl_node_attribute(n->proto, "scales");
+  if (n->schema->since >= 7 && scales && scales->floats.count != input->rank) {
+    onnxl_shape_error(n, "%zu scales are given for rank %u", scales->floats.count, input->rank);
+    return;
+  }
+  for (uint32_t i = 0; i < input->rank; i++) {
+    double scale = 1;
+    if (n->schema->since >= 7)
+      scale = scales ? (double)scales->floats.items[i] : 0;
+    else if (i + 2 == input->rank)
+      scale = (double)onnxl_attr_float(n->schema, n->proto, "height_scale");
+    else if (i + 1 == input->rank)
+      scale = (double)onnxl_attr_float(n->schema, n->proto, "width_scale");
+    dims[i] = scale == 1 ? input->dims[i] : scaled(n, input->dims[i], scale);
+  }
+}
+
+/* --- regions ------------------------------------------------------------------------------------------------------ */
+
+/* Each region gives [C, height, width]. */
+static void
+regions(OnnxlShapeNode *n, int64_t height, int64_t width)
+{
+  const OnnxlInfo *input = onnxl_shape_of_rank(n, 0, 4), *rois = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 2);
+  if (n->failed)
+    return;
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, 4);
+  dims[0] = rois ? rois->dims[0] : NULL;
+  dims[1] = input ? input->dims[1] : NULL;
+  dims[2] = height > 0 ? onnxl_shape_lit(n, height) : NULL;
+  dims[3] = width > 0 ? onnxl_shape_lit(n, width) : NULL;
+}
+
+void
+onnxl_shape_rule_roi_align(OnnxlShapeNode *n)
+{
+  regions(n, onnxl_shape_int(n, "output_height"), onnxl_shape_int(n, "output_width"));
+}
+
+void
+onnxl_shape_rule_max_roi_pool(OnnxlShapeNode *n)
+{
+  OnnxlInt64List shape = onnxl_attr_ints(n->proto, "pooled_shape");
+  regions(n, shape.count == 2 ? shape.items[0] : 0, shape.count == 2 ? shape.items[1] : 0);
+}
+
+void
+onnxl_shape_rule_non_max_suppression(OnnxlShapeNode *n)
+{
+  onnxl_shape_output(n, 0, 2)[1] = onnxl_shape_lit(n, 3);
+}
+
+/* --- grids and pictures ------------------------------------------------------------------------------------------- */
+
+/* X [N, C, …] read at grid [N, out…, axes]. */
+void
+onnxl_shape_rule_grid_sample(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *x = onnxl_shape_ranked(n, 0), *grid = onnxl_shape_ranked(n, 1);
+  if (!x || !grid)
+    return;
+  if (x->rank < 3 || grid->rank != x->rank) {
+    onnxl_shape_error(n, "input %s and grid %s do not fit", onnxl_shape_text(n, x), onnxl_shape_text(n, grid));
+    return;
+  }
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, x->rank);
+  dims[0] = x->dims[0];
+  dims[1] = x->dims[1];
+  for (uint32_t i = 2; i < x->rank; i++)
+    dims[i] = grid->dims[i - 1];
+}
+
+/* size: [N, C, H, W] or [N, C, D, H, W]. */
+void
+onnxl_shape_rule_affine_grid(OnnxlShapeNode *n)
+{
+  uint32_t count;
+  const OnnxlExpr *size = onnxl_shape_values(n, 1, &count);
+  int64_t length = onnxl_shape_length(n, 1);
+  if (length != 4 && length != 5) {
+    if (length >= 0)
+      onnxl_shape_error(n, "size has %" G_GINT64_FORMAT " values", length);
+    return;
+  }
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, (uint32_t)length);
+  for (int64_t i = 0; size && i + 1 < length; i++)
+    dims[i] = size[i == 0 ? 0 : i + 1];
+  dims[length - 1] = onnxl_shape_lit(n, length - 2);
+}
+
+void
+onnxl_shape_rule_image_decoder(OnnxlShapeNode *n)
+{
+  bool grey = onnxl_str_is(onnxl_attr_string(n->schema, n->proto, "pixel_format"), "Grayscale");
+  onnxl_shape_output(n, 0, 3)[2] = onnxl_shape_lit(n, grey ? 1 : 3);
+}

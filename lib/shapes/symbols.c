@@ -1,0 +1,248 @@
+/* The symbols of an inference: given by graph inputs, met in other declarations, or made for sizes that only a run shows. */
+#include "shapes/shape-internal.h"
+
+/* Nesting of an expression in a dim_param. */
+#define MAX_EXPR_DEPTH 64
+
+typedef struct OnnxlFreshDims {
+  uint32_t n;
+  OnnxlExpr items[];
+} FreshDims;
+
+static OnnxlExpr
+add_symbol(OnnxlShapeRun *run, OnnxlStr name, OnnxlSymbolKind kind, const OnnxlShapeScope *scope, uint32_t graph)
+{
+  if (!ONNXL_GROW(run->arena, &run->symbols, run->n_symbols, &run->symbols_capacity))
+    return NULL;
+  OnnxlExpr expr = onnxl_expr_symbol(run->pool, name);
+  if (!expr || !onnxl_map_put(&run->symbol_ids, name, (uint32_t)run->n_symbols, NULL))
+    return NULL;
+  onnxl_expr_set_bounds(run->pool, expr, 0, INT64_MAX);
+  run->symbols[run->n_symbols++] =
+    (OnnxlShapeSymbol){ .name = name, .expr = expr, .kind = kind, .scope = scope, .graph = graph };
+  return expr;
+}
+
+static OnnxlShapeSymbol *
+find_symbol(OnnxlShapeRun *run, OnnxlStr name)
+{
+  uint32_t id = onnxl_map_get(&run->symbol_ids, name);
+  return id == ONNXL_MAP_NONE ? NULL : &run->symbols[id];
+}
+
+static void
+check_known(void *data, OnnxlExpr symbol)
+{
+  OnnxlStr name;
+  void **context = data;
+  if (!onnxl_expr_is_symbol(symbol, &name) || !find_symbol(context[0], name))
+    *(bool *)context[1] = false;
+}
+
+/* The text as an expression over symbols that are known by themselves; NULL when it is not one. So "2*N" next to a dim "N"
+ * is twice N, and "batch-size" is a name unless there are dims "batch" and "size". */
+static OnnxlExpr
+parse_over_known(OnnxlShapeRun *run, OnnxlStr text)
+{
+  GError *error = NULL;
+  OnnxlExpr expr = onnxl_expr_parse(run->pool, text, MAX_EXPR_DEPTH, &error);
+  g_clear_error(&error);
+  if (!expr)
+    return NULL;
+  bool known = true;
+  void *context[] = { run, &known };
+  onnxl_expr_symbols(run->pool, expr, check_known, context);
+  return known ? expr : NULL;
+}
+
+OnnxlExpr
+onnxl_shape_declared(OnnxlShapeRun *run, const OnnxlDimension *dim, OnnxlSymbolKind kind)
+{
+  if (dim->has_dim_value)
+    return dim->dim_value < 0 ? NULL : onnxl_expr_int(run->pool, dim->dim_value);
+  if (onnxl_str_is_empty(dim->dim_param))
+    return NULL;
+  OnnxlShapeSymbol *symbol = find_symbol(run, dim->dim_param);
+  if (symbol)
+    return symbol->expr;
+  if (!onnxl_str_is_identifier(dim->dim_param)) {
+    OnnxlExpr expr = parse_over_known(run, dim->dim_param);
+    int64_t value;
+    if (expr && !(onnxl_expr_is_int(expr, &value) && value < 0))
+      return expr;
+  }
+  return add_symbol(run, dim->dim_param, kind, NULL, 0);
+}
+
+static bool
+collect(OnnxlShapeRun *run, const OnnxlValueInfoList *list, OnnxlSymbolKind kind)
+{
+  for (size_t i = 0; i < list->count; i++) {
+    const OnnxlType *type = list->items[i].type;
+    if (!type || !type->tensor_type || !type->tensor_type->shape)
+      continue;
+    const OnnxlShapeProto *shape = type->tensor_type->shape;
+    for (size_t k = 0; k < shape->dim.count; k++) {
+      const OnnxlDimension *dim = &shape->dim.items[k];
+      if (!dim->has_dim_value && onnxl_str_is_identifier(dim->dim_param) && !find_symbol(run, dim->dim_param)
+          && !add_symbol(run, dim->dim_param, kind, NULL, 0))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool
+onnxl_shape_collect_symbols(OnnxlShapeRun *run)
+{
+  const OnnxlGraph *graph = run->model->proto.graph;
+  return collect(run, &graph->input, ONNXL_SYMBOL_INPUT) && collect(run, &graph->output, ONNXL_SYMBOL_DECLARED)
+         && collect(run, &graph->value_info, ONNXL_SYMBOL_DECLARED);
+}
+
+OnnxlStr
+onnxl_shape_default_name(OnnxlArena *arena, OnnxlStr prefix, OnnxlStr value, uint32_t axis)
+{
+  OnnxlStr name = onnxl_arena_printf(arena, "%.*s%s%.*s_%u", ONNXL_ARG(prefix), prefix.size > 0 ? "_" : "",
+                                     ONNXL_ARG(value), axis);
+  char *text = (char *)name.data;
+  for (size_t i = 0; text && i < name.size; i++) {
+    if (!g_ascii_isalnum(text[i]))
+      text[i] = '_';
+    else if (i < prefix.size)
+      text[i] = g_ascii_tolower(text[i]);
+  }
+  if (!text || !g_ascii_isdigit(text[0]))
+    return name;
+  return onnxl_arena_printf(arena, "_%.*s", ONNXL_ARG(name));
+}
+
+static OnnxlStr
+unused_name(OnnxlShapeRun *run, OnnxlStr name)
+{
+  if (!find_symbol(run, name))
+    return name;
+  uint32_t *last = onnxl_map_put(&run->suffix_ids, name, 1, NULL);
+  while (last && !onnxl_arena_exhausted(run->arena)) {
+    OnnxlStr candidate = onnxl_arena_printf(run->arena, "%.*s_%u", ONNXL_ARG(name), ++*last);
+    if (!find_symbol(run, candidate))
+      return candidate;
+  }
+  return name;
+}
+
+OnnxlExpr
+onnxl_shape_fresh(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, uint32_t rank, OnnxlStr prefix)
+{
+  OnnxlShapeRun *run = scope->run;
+  FreshDims *dims = scope->fresh[value];
+  if (!dims || dims->n < rank) {
+    FreshDims *more = onnxl_arena_alloc(run->arena, sizeof *more + rank * sizeof *more->items);
+    if (!more)
+      return NULL;
+    more->n = rank;
+    if (dims)
+      memcpy(more->items, dims->items, dims->n * sizeof *dims->items);
+    scope->fresh[value] = dims = more;
+  }
+  if (!dims->items[axis]) {
+    const OnnxlIndexValue *v = &scope->index->values[value];
+    OnnxlStr name = unused_name(run, onnxl_shape_default_name(run->arena, prefix, v->name, axis));
+    OnnxlSymbolKind kind =
+      v->kind == ONNXL_VALUE_INPUT && v->graph == 0 && !scope->function ? ONNXL_SYMBOL_INPUT : ONNXL_SYMBOL_FRESH;
+    dims->items[axis] = name.data ? add_symbol(run, name, kind, scope, v->graph) : NULL;
+  }
+  return dims->items[axis];
+}
+
+typedef struct LocalSearch {
+  OnnxlShapeRun *run;
+  const OnnxlShapeScope *scope;
+  uint32_t graph;
+  bool found;
+} LocalSearch;
+
+static bool
+is_inside(const LocalSearch *search, const OnnxlShapeScope *scope, uint32_t graph)
+{
+  for (; scope; graph = scope->caller_graph, scope = scope->caller) {
+    if (scope != search->scope)
+      continue;
+    while (graph != search->graph) {
+      uint32_t node = scope->index->graphs[graph].parent_node;
+      if (node == ONNXL_NONE)
+        return false;
+      graph = scope->index->nodes[node].graph;
+    }
+    return true;
+  }
+  return false;
+}
+
+static void
+visit_local(void *data, OnnxlExpr expr)
+{
+  LocalSearch *search = data;
+  OnnxlStr name;
+  if (search->found || !onnxl_expr_is_symbol(expr, &name))
+    return;
+  const OnnxlShapeSymbol *symbol = find_symbol(search->run, name);
+  if (symbol && symbol->kind == ONNXL_SYMBOL_FRESH && is_inside(search, symbol->scope, symbol->graph))
+    search->found = true;
+}
+
+bool
+onnxl_shape_is_local(OnnxlShapeRun *run, OnnxlExpr e, const OnnxlShapeScope *scope, uint32_t graph)
+{
+  if (!e || onnxl_expr_is_int(e, NULL))
+    return false;
+  LocalSearch search = { run, scope, graph, false };
+  onnxl_expr_symbols(run->pool, e, visit_local, &search);
+  return search.found;
+}
+
+static const OnnxlExpr *
+leave_list(OnnxlShapeRun *run, const OnnxlExpr *items, uint32_t n, const OnnxlShapeScope *scope, uint32_t graph)
+{
+  OnnxlExpr *copy = ONNXL_NEW_ARRAY(run->arena, OnnxlExpr, n);
+  for (uint32_t i = 0; copy && i < n; i++)
+    copy[i] = onnxl_shape_is_local(run, items[i], scope, graph) ? NULL : items[i];
+  return copy;
+}
+
+void
+onnxl_shape_leave(OnnxlShapeRun *run, OnnxlInfo *info, const OnnxlShapeScope *scope, uint32_t graph)
+{
+  if (info->has_rank && !(info->dims = leave_list(run, info->dims, info->rank, scope, graph)))
+    info->has_rank = false;
+  if (info->contents && !(info->contents = leave_list(run, info->contents, info->n_contents, scope, graph)))
+    info->has_contents = false;
+  if (info->element) {
+    OnnxlInfo *element = ONNXL_NEW(run->arena, OnnxlInfo);
+    if (element) {
+      *element = *info->element;
+      onnxl_shape_leave(run, element, scope, graph);
+    }
+    info->element = element;
+  }
+}
+
+void
+onnxl_shape_add_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation relation, OnnxlExpr rhs)
+{
+  OnnxlStr left = onnxl_expr_text(run->pool, lhs), right = onnxl_expr_text(run->pool, rhs);
+  if (relation == ONNXL_REL_EQ && onnxl_str_compare(right, left) < 0) {
+    OnnxlExpr e = lhs;
+    lhs = rhs;
+    rhs = e;
+    OnnxlStr text = left;
+    left = right;
+    right = text;
+  }
+  OnnxlStr key = onnxl_arena_printf(run->arena, "%.*s %d %.*s", ONNXL_ARG(left), relation, ONNXL_ARG(right));
+  bool added = false;
+  if (!key.data || !onnxl_map_put(&run->constraint_ids, key, 0, &added) || !added
+      || !ONNXL_GROW(run->arena, &run->constraints, run->n_constraints, &run->constraints_capacity))
+    return;
+  run->constraints[run->n_constraints++] = (OnnxlConstraint){ .lhs = lhs, .rhs = rhs, .relation = relation };
+}
