@@ -414,9 +414,7 @@ profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *re
     if (nodes)
       nodes[i] = memory;
   }
-  *ret_peak = candidates.count > 0 ? candidates.items[0] : p->zero;
-  for (size_t i = 1; i < candidates.count; i++)
-    *ret_peak = onnxl_expr_max(p->pool, *ret_peak, candidates.items[i]);
+  *ret_peak = candidates.count > 0 ? onnxl_expr_max_of(p->pool, candidates.items, candidates.count) : p->zero;
   *ret_peak_node = candidates.count == 1 ? largest : ONNXL_NONE;
   if (candidates.unknown) {
     *ret_peak = NULL;
