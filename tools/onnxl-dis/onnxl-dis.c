@@ -1,0 +1,160 @@
+/* onnxl-dis: disassembles a model into text of several styles. */
+#include "cli/main.h"
+#include "cli/output-file.h"
+#include "ops/list.h"
+#include "proto/dot.h"
+#include "proto/pretty.h"
+#include "proto/save.h"
+#include "proto/summary.h"
+#include "proto/text.h"
+#include "support/error.h"
+
+/* Payloads in a file of their own start at multiples of this. */
+enum { PAYLOAD_ALIGNMENT = 64 };
+
+typedef enum Style { STYLE_ONNX, STYLE_PRETTY, STYLE_DOT, STYLE_SUMMARY } Style;
+
+static int style;
+static const char *weights = "auto";
+static bool elements, with_attributes, list_ops;
+
+static const OnnxlOption options[] = {
+  ONNXL_CHOICE(0, "style", "onnx|pretty|dot|summary", &style,
+               "ONNX's textual syntax, which onnxl-as reads (default); a listing; a drawing for Graphviz; the first look"),
+  ONNXL_STRING(0, "weights", "auto|inline|elide|FILE", &weights,
+               "large values: refer to the bytes of the file that is read (default), write them, leave them out, or move "
+               "them into FILE next to the text"),
+  ONNXL_FLAG(0, "elements", &elements, "write elements instead of bits for half, 8-, 4- and 2-bit types"),
+  ONNXL_FLAG(0, "with-attributes", &with_attributes, "with --style=pretty: the attributes of nodes"),
+  ONNXL_FLAG(0, "list-ops", &list_ops, "print the table of known operators instead (see --format)"),
+  ONNXL_OPTIONS_END
+};
+
+/* Where --weights=FILE puts payloads. */
+typedef struct Mover {
+  OnnxlOutput *out;
+  const OnnxlFile *source;
+} Mover;
+
+static bool
+move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
+{
+  static const char zeros[PAYLOAD_ALIGNMENT];
+  Mover *mover = data;
+  uint64_t excess = onnxl_output_position(mover->out) % PAYLOAD_ALIGNMENT;
+
+  if (excess > 0)
+    onnxl_output_write(mover->out, zeros, PAYLOAD_ALIGNMENT - excess);
+  *ret_offset = onnxl_output_position(mover->out);
+  onnxl_payload_write(mover->out, mover->source, payload);
+  return mover->out->saved_errno == 0 || onnxl_output_flush(mover->out, weights, error);
+}
+
+/* The text, with payloads moved into a file in its folder. */
+static bool
+write_with_file(OnnxlOutput *out, const OnnxlModel *model, OnnxlTextOptions *text, GError **error)
+{
+  g_autofree char *path = g_build_filename(text->folder, weights, NULL);
+  OnnxlOutputFile file;
+
+  if (strchr(weights, '/') || *weights == '\0')
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--weights=%s: a name without a folder, as the file stands next to the text",
+                      weights);
+  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
+    return false;
+  Mover mover = { &file.out, model->file };
+  text->weights = ONNXL_WEIGHTS_FILE;
+  text->data_name = weights;
+  if (onnxl_text_write(out, model, text, move_payload, &mover, error))
+    return onnxl_output_file_commit(&file, error);
+  onnxl_output_file_abort(&file);
+  return false;
+}
+
+static bool
+write_text(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname(run->common.output ? run->common.output : "");
+  OnnxlTextOptions text = { .weights = ONNXL_WEIGHTS_AUTO, .folder = folder, .elements = elements };
+
+  if (strcmp(weights, "inline") == 0 || onnxl_model_is_at(model, run->common.output))
+    text.weights = ONNXL_WEIGHTS_INLINE;
+  else if (strcmp(weights, "elide") == 0)
+    text.weights = ONNXL_WEIGHTS_ELIDE;
+  else if (strcmp(weights, "auto") != 0)
+    return write_with_file(out, model, &text, error);
+  return onnxl_text_write(out, model, &text, NULL, NULL, error);
+}
+
+static bool
+write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
+{
+  OnnxlPrettyOptions pretty = { .with_attributes = with_attributes };
+
+  switch ((Style)style) {
+  case STYLE_PRETTY:
+    onnxl_pretty_write(out, model, &pretty);
+    return true;
+  case STYLE_DOT:
+    return onnxl_dot_write(out, model, error);
+  case STYLE_SUMMARY:
+    return onnxl_summary_write(out, model, error);
+  default:
+    return write_text(run, out, model, error);
+  }
+}
+
+static bool
+run_dis(OnnxlRun *run, GError **error)
+{
+  static const OnnxlOpsFormat formats[] = {
+    [ONNXL_FORMAT_TABLE] = ONNXL_OPS_TABLE, [ONNXL_FORMAT_JSON] = ONNXL_OPS_JSON, [ONNXL_FORMAT_CSV] = ONNXL_OPS_CSV
+  };
+  OnnxlModel *model = NULL;
+  OnnxlOutputFile file;
+  bool ok = true;
+
+  if (!list_ops) {
+    model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
+    onnxl_run_add_input(run, run->input);
+    if (!model || onnxl_diag_errors(run->sink) > 0) {
+      onnxl_model_free(model);
+      return model != NULL;
+    }
+  }
+  if (!onnxl_output_file_open(&file, run->common.output, 0, error)) {
+    onnxl_model_free(model);
+    return false;
+  }
+  if (list_ops)
+    onnxl_ops_list(&file.out, formats[run->common.format]);
+  else
+    ok = write_style(run, &file.out, model, error);
+  if (ok)
+    ok = onnxl_output_file_commit(&file, error);
+  else
+    onnxl_output_file_abort(&file);
+  onnxl_model_free(model);
+  return ok;
+}
+
+static const OnnxlTool tool = {
+  .name = "onnxl-dis",
+  .usage = "[OPTION]... [-o OUT] [MODEL]",
+  .summary = "Disassembles a model into text. Nothing is lost in the default style: onnxl-as makes a model of it\n"
+             "that is equal field by field.",
+  .examples = "  onnxl-dis model.onnx | less\n"
+              "      Shows a model.\n"
+              "  onnxl-dis --style=summary model.onnx\n"
+              "      Shows what it takes, what is in it and how large it is.\n"
+              "  onnxl-dis --weights=elide model.onnx > model.onnxtxt\n"
+              "      Keeps the graph without large values, for a diff.\n"
+              "  onnxl-dis --style=dot model.onnx | dot -Tsvg > model.svg\n"
+              "      Draws it.\n",
+  .options = options,
+  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_FORMAT,
+  .max_operands = 1,
+  .run = run_dis,
+};
+
+ONNXL_MAIN(tool)
