@@ -148,6 +148,8 @@ onnxl_reader_leave(OnnxlReader *r, uint32_t levels)
 
 /* Goes on after a failure: to the next comma or the closer of the list that is being read. False: neither comes. */
 bool onnxl_reader_recover_list(OnnxlReader *r, uint32_t closer);
+/* The same behind the closer of what is no list. */
+bool onnxl_reader_recover_behind(OnnxlReader *r, uint32_t closer);
 /* The same in a node list: to the first token of a later line, or its closing brace. */
 bool onnxl_reader_recover_node(OnnxlReader *r);
 /* To an opening brace that is not nested, for the rest of a graph whose head is wrong. */

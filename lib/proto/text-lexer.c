@@ -77,8 +77,8 @@ read_note(OnnxlReader *r, const char *start, const char *end)
     if (i == G_N_ELEMENTS(note_words)) {
       const char *similar = onnxl_text_similar(text, note_candidate, NULL);
       onnxl_reader_report(r, ONNXL_DIAG_NOTE_WORD, word, at,
-                          similar ? "unknown word `%.*s` in a note, which is a mere comment then; did you mean `%s`?"
-                                  : "unknown word `%.*s` in a note, which is a mere comment then",
+                          similar ? "unknown word `%.*s`, the line is a comment; did you mean `%s`?"
+                                  : "unknown word `%.*s`, the line is a comment",
                           ONNXL_ARG(text), similar);
       return;
     }
@@ -401,9 +401,14 @@ onnxl_reader_next(OnnxlReader *r)
     *token = (OnnxlToken){ .kind = ONNXL_TOKEN_END, .start = r->last_end, .end = r->last_end };
     return true;
   }
+  /* The members that only some kinds have are left as they are: this runs for every token. */
   uint8_t c = (uint8_t)*r->at;
-  *token =
-    (OnnxlToken){ .kind = c, .notes = r->notes, .first_on_line = first, .start = r->at, .end = r->at + 1 };
+  token->kind = c;
+  token->notes = r->notes;
+  token->first_on_line = first;
+  token->not_utf8 = false;
+  token->start = r->at;
+  token->end = r->at + 1;
   if (classes[c] == LETTER) {
     token->kind = ONNXL_TOKEN_IDENTIFIER;
     token->end = skip(r, r->at + 1, LETTER | DIGIT);

@@ -65,7 +65,8 @@ read_word_value(OnnxlReader *r, OnnxlAttribute *value)
     while (at < r->end && *at == ' ')
       at++;
     if (at == r->end || (*at != '(' && *at != '='))
-      return onnxl_reader_no_number(r, "a value");
+      return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, &word, "there is no boolean attribute; write `%c`",
+                                    g_ascii_tolower(*word.start) == 't' ? '1' : '0');
   }
   if (!onnxl_reader_name(r, "a value", &name))
     return false;

@@ -123,7 +123,7 @@ read_node(OnnxlReader *r, bool first, OnnxlNode *node)
   if (onnxl_reader_at(r, '<')) {
     if (attributes)
       return onnxl_reader_report_at(r, ONNXL_DIAG_ATTRS_TWICE, &r->token,
-                                    "attributes stand before or behind the inputs, not both");
+                                    "attributes stand before or after the inputs, not both");
     onnxl_reader_next(r);
     if (!onnxl_reader_attributes(r, &node->attribute, NULL))
       return false;
@@ -131,24 +131,48 @@ read_node(OnnxlReader *r, bool first, OnnxlNode *node)
   return onnxl_reader_block(r, &onnxl_node_descriptor, node, NULL);
 }
 
+/* Room for the nodes of a big main graph, so that they are read where they stay: each takes an opening parenthesis, and
+ * pages that no node comes to lie on cost nothing. Returns their number; 0 when it does not pay or is too much. */
+static size_t
+reserve_nodes(OnnxlReader *r, OnnxlNodeList *list)
+{
+  enum { BIG = 1 << 18 };
+  size_t budget = onnxl_arena_budget(r->arena), used = onnxl_arena_used(r->arena), count = 0;
+
+  if (r->depth > 2 || r->end - r->at < BIG)
+    return 0;
+  for (const char *at = r->at; (at = memchr(at, '(', (size_t)(r->end - at))); at++)
+    count++;
+  if (used > budget || count > (budget - used) / 2 / sizeof *list->items)
+    return 0;
+  list->items = ONNXL_NEW_ARRAY(r->arena, OnnxlNode, count);
+  return list->items ? count : 0;
+}
+
 /* Nodes up to the closing brace. */
 static bool
 read_nodes(OnnxlReader *r, OnnxlNodeList *list)
 {
   size_t mark = r->scratch_used;
+  size_t reserved = reserve_nodes(r, list);
   bool ok = true;
 
+  list->count = 0;
   for (bool first = true; ok && !onnxl_reader_accept(r, '}'); first = false) {
-    OnnxlNode node = { 0 };
+    OnnxlNode local, *node = list->count < reserved ? &list->items[list->count] : &local;
     size_t item = r->scratch_used;
-    if (read_node(r, first, &node)) {
-      ok = onnxl_reader_push(r, &node, sizeof node);
-    } else {
+    memset(node, 0, sizeof *node);
+    if (!read_node(r, first, node)) {
       r->scratch_used = item;
       ok = onnxl_reader_recover_node(r);
+    } else if (reserved == 0) {
+      ok = onnxl_reader_push(r, node, sizeof *node);
+    } else if (list->count < reserved) { /* always: it had its parenthesis */
+      list->count++;
     }
   }
-  ONNXL_READER_POP(r, mark, list);
+  if (reserved == 0)
+    ONNXL_READER_POP(r, mark, list);
   return ok && !r->error;
 }
 

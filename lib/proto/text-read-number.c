@@ -21,7 +21,7 @@ report_hex(OnnxlReader *r)
     value = value << 4 | (uint64_t)g_ascii_xdigit_value(digits.data[i]);
   if (digits.size > 16)
     return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, &r->token, "integers are decimal");
-  return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, &r->token, "integers are decimal: write `%" G_GUINT64_FORMAT "`",
+  return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, &r->token, "integers are decimal: `%" G_GUINT64_FORMAT "`",
                                 value);
 }
 
@@ -50,7 +50,7 @@ onnxl_reader_no_number(OnnxlReader *r, const char *what)
   case '+':
     return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, token, "a number has no plus sign");
   case '-':
-    return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, token, "no blank may follow a number's minus sign");
+    return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, token, "a number has no blank after the minus sign");
   case ONNXL_TOKEN_IDENTIFIER:
     if (is_word(token->text, "true"))
       return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, token, "there is no `%.*s`; write `1`",

@@ -468,11 +468,13 @@ onnxl_reader_tensor_data(OnnxlReader *r, uint8_t notes, OnnxlTensor *tensor)
   default:
     break;
   }
-  /* In `{} !{float_data: …}` the values are in the block. */
   bool block = onnxl_reader_at(r, ONNXL_TOKEN_OPEN_BLOCK);
-  if (values.layout && (!block || values.count > 0))
+  if (!onnxl_reader_block(r, &onnxl_tensor_descriptor, tensor, NULL))
+    return false;
+  /* In `{} !{float_data: …}` the values are in the block; a segment is a part of the values. */
+  if (values.layout && !tensor->segment && (!block || values.count > 0))
     check_count(r, tensor, &values, &place);
-  return onnxl_reader_block(r, &onnxl_tensor_descriptor, tensor, NULL);
+  return true;
 }
 
 /* Whether the type says more than a tensor's type and dims can hold. */
@@ -498,8 +500,9 @@ read_dims(OnnxlReader *r, const OnnxlType *type, const OnnxlTensorType *tensor_t
   if (!shape) {
     const char *at = places->rank ? places->rank : places->start.start;
     return onnxl_reader_report(r, ONNXL_DIAG_TENSOR_RANK, at, at + 1,
-                               "a tensor with values needs a rank: `[]` is an unknown one; a scalar is `%.*s w`",
-                               ONNXL_ARG(places->start.text));
+                               "a tensor with values needs a rank: `[]` is unknown rank; a scalar is `%.*s w`",
+                               ONNXL_ARG(places->start.kind == ONNXL_TOKEN_IDENTIFIER ? places->start.text
+                                                                                      : ONNXL_STR("float")));
   }
   if (places->dim_start)
     return onnxl_reader_report(r, ONNXL_DIAG_TENSOR_DIM, places->dim_start, places->dim_end,
@@ -582,27 +585,35 @@ onnxl_reader_tensor(OnnxlReader *r, OnnxlTensor *tensor)
   return onnxl_reader_type(r, &type, &places) && onnxl_reader_tensor_value(r, &type, &places, tensor);
 }
 
+/* {values, indices} */
+static bool
+read_sparse_parts(OnnxlReader *r, OnnxlSparseTensor *sparse, OnnxlToken *ret_values)
+{
+  if (!onnxl_reader_expect(r, '{', "`{` with the values and indices of the sparse tensor"))
+    return false;
+  *ret_values = r->token;
+  if (onnxl_reader_tensor(r, sparse->values) && onnxl_reader_expect(r, ',', "`,` between values and indices") &&
+      onnxl_reader_tensor(r, sparse->indices) && onnxl_reader_expect(r, '}', "`}` behind the indices"))
+    return true;
+  onnxl_reader_recover_behind(r, '}');
+  return false;
+}
+
 bool
 onnxl_reader_sparse_data(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places, const OnnxlStr *name,
                          OnnxlSparseTensor *sparse)
 {
-  if (!read_dims(r, type, type->sparse_tensor_type, places, &sparse->dims))
+  const OnnxlTensorType *tensor_type = type->sparse_tensor_type;
+  OnnxlToken values;
+
+  if (!read_dims(r, type, tensor_type, places, &sparse->dims))
     return false;
   sparse->values = ONNXL_NEW(r->arena, OnnxlTensor);
   sparse->indices = ONNXL_NEW(r->arena, OnnxlTensor);
   if (!sparse->values || !sparse->indices)
     return onnxl_reader_exhausted(r);
-  if (!onnxl_reader_enter(r, 1))
+  if (!read_sparse_parts(r, sparse, &values))
     return false;
-  OnnxlToken brace = r->token, values = brace;
-  bool ok = onnxl_reader_expect(r, '{', "`{` with the values and indices of the sparse tensor") &&
-            (values = r->token, onnxl_reader_tensor(r, sparse->values)) &&
-            onnxl_reader_expect(r, ',', "`,` between values and indices") && onnxl_reader_tensor(r, sparse->indices) &&
-            onnxl_reader_expect(r, '}', "`}` behind the indices");
-  onnxl_reader_leave(r, 1);
-  if (!ok)
-    return false;
-  const OnnxlTensorType *tensor_type = type->sparse_tensor_type;
   if (tensor_type->has_elem_type != sparse->values->has_data_type ||
       tensor_type->elem_type != sparse->values->data_type)
     return onnxl_reader_report_at(r, ONNXL_DIAG_EXPECTED, &values,

@@ -207,7 +207,7 @@ report_dimension(OnnxlReader *r, const OnnxlToken *start)
       end = at + 1;
   }
   return onnxl_reader_report(r, ONNXL_DIAG_DIM_EXPR, start->start, end,
-                             "an expression as dimension is quoted: write `\"%.*s\"`", (int)(end - start->start),
+                             "quote an expression: `\"%.*s\"`", (int)(end - start->start),
                              start->start);
 }
 
@@ -418,8 +418,10 @@ read_type_kind(OnnxlReader *r, OnnxlType *type, OnnxlTypePlaces *places)
 
   if (word != WORD_NONE) {
     onnxl_reader_next(r);
-    return onnxl_reader_expect(r, '(', "`(`") && read_word_type(r, word, type, places) &&
-           onnxl_reader_expect(r, ')', "`)`");
+    if (!onnxl_reader_expect(r, '(', "`(`"))
+      return false;
+    return (read_word_type(r, word, type, places) && onnxl_reader_expect(r, ')', "`)`")) ||
+           onnxl_reader_recover_behind(r, ')');
   }
   type->tensor_type = ONNXL_NEW(r->arena, OnnxlTensorType);
   return type->tensor_type ? read_tensor_type(r, type->tensor_type, places) : onnxl_reader_exhausted(r);

@@ -117,7 +117,7 @@ report_bad(OnnxlReader *r)
     break;
   }
   return onnxl_reader_report(r, ONNXL_DIAG_UNTERMINATED_STRING, token->at, token->at + 1,
-                             "the string is not closed on any line");
+                             "string not closed on any line");
 }
 
 bool
@@ -234,6 +234,12 @@ bool
 onnxl_reader_recover_list(OnnxlReader *r, uint32_t closer)
 {
   return recover(r, (Stops){ { ',', closer }, false });
+}
+
+bool
+onnxl_reader_recover_behind(OnnxlReader *r, uint32_t closer)
+{
+  return recover(r, (Stops){ { closer, closer }, false }) && onnxl_reader_next(r);
 }
 
 bool
