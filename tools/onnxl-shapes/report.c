@@ -1,0 +1,369 @@
+#include "report.h"
+
+#include "cli/table.h"
+#include "support/error.h"
+#include "support/json.h"
+
+typedef struct Report {
+  const OnnxlInference *inference;
+  const OnnxlBindings *bindings;
+  bool evaluate;
+  OnnxlExprPool *pool;
+  OnnxlBinding *solved; /* symbols whose values follow from equalities */
+  size_t n_solved;
+  int64_t *solved_values;
+} Report;
+
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
+
+static bool
+value_of(const Report *report, OnnxlStr name, int64_t *ret_value)
+{
+  for (size_t i = 0; i < report->bindings->count; i++)
+    if (onnxl_str_equal(report->bindings->items[i].name, name)) {
+      *ret_value = report->bindings->items[i].values[0];
+      return true;
+    }
+  for (size_t i = 0; i < report->n_solved; i++)
+    if (onnxl_str_equal(report->solved[i].name, name)) {
+      *ret_value = report->solved_values[i];
+      return true;
+    }
+  return false;
+}
+
+static OnnxlExpr
+replace(void *data, OnnxlStr name)
+{
+  const Report *report = data;
+  int64_t value;
+  return value_of(report, name, &value) ? onnxl_expr_int(report->pool, value) : NULL;
+}
+
+static OnnxlExpr
+evaluated(const Report *report, OnnxlExpr e)
+{
+  return e && report->evaluate ? onnxl_expr_substitute(report->pool, e, replace, (void *)report) : e;
+}
+
+typedef struct Unknowns {
+  OnnxlExpr symbol;
+  unsigned count;
+} Unknowns;
+
+static void
+count_unknown(void *data, OnnxlExpr symbol)
+{
+  Unknowns *unknowns = data;
+  unknowns->symbol = symbol;
+  unknowns->count++;
+}
+
+/* Equalities with one unknown left give its value: 2*N == M with M = 8 says N. */
+static void
+solve(Report *report)
+{
+  const OnnxlInference *inference = report->inference;
+  report->solved = g_new0(OnnxlBinding, inference->n_constraints + 1);
+  report->solved_values = g_new0(int64_t, inference->n_constraints + 1);
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < inference->n_constraints; i++) {
+      const OnnxlConstraint *c = &inference->constraints[i];
+      OnnxlExpr lhs = evaluated(report, c->lhs), rhs = evaluated(report, c->rhs);
+      if (c->relation != ONNXL_REL_EQ || !lhs || !rhs)
+        continue;
+      Unknowns unknowns = { 0 };
+      onnxl_expr_symbols(report->pool, lhs, count_unknown, &unknowns);
+      onnxl_expr_symbols(report->pool, rhs, count_unknown, &unknowns);
+      OnnxlExpr value = unknowns.count == 1 ? onnxl_expr_solve(report->pool, lhs, rhs, unknowns.symbol) : NULL;
+      if (!value || report->n_solved > inference->n_constraints
+          || !onnxl_expr_is_int(value, &report->solved_values[report->n_solved])
+          || !onnxl_expr_is_symbol(unknowns.symbol, &report->solved[report->n_solved].name))
+        continue;
+      report->n_solved++;
+      again = true;
+    }
+  }
+}
+
+typedef struct NameSearch {
+  OnnxlStr name;
+  bool found;
+} NameSearch;
+
+static void
+match_name(void *data, OnnxlExpr symbol)
+{
+  NameSearch *search = data;
+  OnnxlStr name;
+  search->found = search->found || (onnxl_expr_is_symbol(symbol, &name) && onnxl_str_equal(name, search->name));
+}
+
+static bool
+check_names(const Report *report, GError **error)
+{
+  const OnnxlInference *inference = report->inference;
+  for (size_t i = 0; i < report->bindings->count; i++) {
+    NameSearch search = { report->bindings->items[i].name, false };
+    for (uint32_t v = 0; v < inference->index->n_values && !search.found; v++) {
+      const OnnxlExpr *dims = onnxl_inference_shown_dims(inference, v);
+      for (uint32_t k = 0; dims && k < inference->values[v].rank; k++)
+        if (dims[k])
+          onnxl_expr_symbols(report->pool, dims[k], match_name, &search);
+    }
+    for (size_t c = 0; c < inference->n_constraints && !search.found; c++) {
+      onnxl_expr_symbols(report->pool, inference->constraints[c].lhs, match_name, &search);
+      onnxl_expr_symbols(report->pool, inference->constraints[c].rhs, match_name, &search);
+    }
+    if (!search.found)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(search.name));
+  }
+  return true;
+}
+
+/* --- constraints -------------------------------------------------------------------------------------------------- */
+
+static const char *const relations[] = { "==", "!=", "<=", ">=", "<", ">" };
+
+static void
+print_side(OnnxlOutput *out, OnnxlExpr e)
+{
+  OnnxlStr name;
+  if (!onnxl_expr_is_symbol(e, &name) || onnxl_str_is_identifier(name)) {
+    onnxl_expr_print(out, e);
+    return;
+  }
+  onnxl_output_char(out, '"');
+  for (size_t i = 0; i < name.size; i++) {
+    if (name.data[i] == '"' || name.data[i] == '\\')
+      onnxl_output_char(out, '\\');
+    onnxl_output_char(out, name.data[i]);
+  }
+  onnxl_output_char(out, '"');
+}
+
+static bool
+holds(int64_t a, OnnxlRelation relation, int64_t b)
+{
+  switch (relation) {
+  case ONNXL_REL_EQ:
+    return a == b;
+  case ONNXL_REL_NE:
+    return a != b;
+  case ONNXL_REL_LE:
+    return a <= b;
+  case ONNXL_REL_GE:
+    return a >= b;
+  case ONNXL_REL_LT:
+    return a < b;
+  case ONNXL_REL_GT:
+    return a > b;
+  }
+  return false;
+}
+
+/* Writes the text of a constraint to out (memory). False: evaluation decided it, nothing is left to say. */
+static bool
+constraint_text(const Report *report, const OnnxlConstraint *c, OnnxlOutput *out, OnnxlDiagSink *sink)
+{
+  OnnxlExpr lhs = evaluated(report, c->lhs), rhs = evaluated(report, c->rhs);
+  int64_t a, b;
+  bool decided = lhs && rhs && onnxl_expr_is_int(lhs, &a) && onnxl_expr_is_int(rhs, &b);
+  if (report->evaluate && (lhs == NULL || rhs == NULL || (decided && holds(a, c->relation, b))))
+    return false;
+  onnxl_output_clear(out);
+  onnxl_output_init(out, -1);
+  print_side(out, report->evaluate && decided ? c->lhs : lhs);
+  onnxl_output_printf(out, " %s ", relations[c->relation]);
+  print_side(out, report->evaluate && decided ? c->rhs : rhs);
+  if (!report->evaluate || !decided)
+    return true;
+  OnnxlStr text = onnxl_output_memory(out);
+  onnxl_diag(sink, ONNXL_DIAG_SHAPE_MISMATCH, NULL, "%.*s does not hold for these values: %" G_GINT64_FORMAT " and %"
+             G_GINT64_FORMAT, ONNXL_ARG(text), a, b);
+  return false;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+typedef void (*Visit)(void *data, const Report *report, uint32_t value);
+
+/* Graph inputs, initializers, then node outputs in graph order. */
+static void
+for_each_value(const Report *report, bool initializers, Visit visit, void *data)
+{
+  const OnnxlIndex *index = report->inference->index;
+  const OnnxlIndexGraph *g = &index->graphs[0];
+  for (uint32_t i = 0; i < g->n_inputs; i++)
+    if (initializers || (!index->values[g->inputs[i]].initializer && !index->values[g->inputs[i]].sparse))
+      visit(data, report, g->inputs[i]);
+  for (uint32_t i = 0; initializers && i < g->n_initializers; i++)
+    if (!index->values[g->initializers[i]].is_input)
+      visit(data, report, g->initializers[i]);
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const OnnxlIndexNode *node = &index->nodes[g->first_node + i];
+    for (uint32_t k = 0; k < node->n_outputs; k++)
+      if (node->outputs[k] != ONNXL_NONE)
+        visit(data, report, node->outputs[k]);
+  }
+}
+
+/* The dims to print, evaluated where that is asked for. Returns: owned, NULL for an unknown rank. */
+static OnnxlExpr *
+dims_of(const Report *report, uint32_t value)
+{
+  const OnnxlInfo *info = &report->inference->values[value];
+  if (!info->has_rank)
+    return NULL;
+  const OnnxlExpr *dims = report->evaluate ? info->dims : onnxl_inference_shown_dims(report->inference, value);
+  OnnxlExpr *copy = g_new0(OnnxlExpr, info->rank + 1);
+  for (uint32_t i = 0; i < info->rank; i++)
+    copy[i] = evaluated(report, dims[i]);
+  return copy;
+}
+
+static void
+print_text(void *data, const Report *report, uint32_t value)
+{
+  OnnxlOutput *out = data;
+  OnnxlExpr *dims = dims_of(report, value);
+  onnxl_output_str(out, report->inference->index->values[value].name);
+  onnxl_output_text(out, ": ");
+  onnxl_info_print(out, &report->inference->values[value], dims);
+  onnxl_output_char(out, '\n');
+  g_free(dims);
+}
+
+static const char *
+kind_name(OnnxlTypeKind kind)
+{
+  static const char *const names[] = {
+    [ONNXL_KIND_TENSOR] = "tensor",     [ONNXL_KIND_SPARSE_TENSOR] = "sparse_tensor",
+    [ONNXL_KIND_SEQUENCE] = "sequence", [ONNXL_KIND_OPTIONAL] = "optional",
+    [ONNXL_KIND_MAP] = "map",           [ONNXL_KIND_OPAQUE] = "opaque",
+  };
+  return names[kind];
+}
+
+/* The element type of the tensors inside. */
+static const char *
+element_name(const OnnxlInfo *info)
+{
+  for (unsigned depth = 0; info->element && depth < 16; depth++)
+    info = info->element;
+  return onnxl_data_type_name(info->elem_type);
+}
+
+static void
+print_json(void *data, const Report *report, uint32_t value)
+{
+  OnnxlJson *json = data;
+  const OnnxlInfo *info = &report->inference->values[value];
+  const char *kind = kind_name(info->kind), *type = element_name(info);
+  OnnxlExpr *dims = dims_of(report, value);
+  int64_t number;
+  onnxl_json_begin_object(json);
+  onnxl_json_key(json, "name");
+  onnxl_json_string(json, report->inference->index->values[value].name);
+  onnxl_json_key(json, "type");
+  if (kind)
+    onnxl_json_text(json, kind);
+  else
+    onnxl_json_null(json);
+  onnxl_json_key(json, "dtype");
+  if (type)
+    onnxl_json_text(json, type);
+  else
+    onnxl_json_null(json);
+  onnxl_json_key(json, "shape");
+  if (!dims)
+    onnxl_json_null(json);
+  else
+    onnxl_json_begin_array(json);
+  for (uint32_t i = 0; dims && i < info->rank; i++) {
+    if (!dims[i])
+      onnxl_json_null(json);
+    else if (onnxl_expr_is_int(dims[i], &number))
+      onnxl_json_int64(json, number);
+    else
+      onnxl_json_string(json, onnxl_expr_text(report->pool, dims[i]));
+  }
+  if (dims)
+    onnxl_json_end_array(json);
+  onnxl_json_end_object(json);
+  g_free(dims);
+}
+
+static void
+print_row(void *data, const Report *report, uint32_t value)
+{
+  OnnxlTable *table = data;
+  const OnnxlInfo *info = &report->inference->values[value];
+  const char *kind = kind_name(info->kind), *type = element_name(info);
+  OnnxlExpr *dims = dims_of(report, value);
+  OnnxlOutput text;
+  onnxl_table_text(table, report->inference->index->values[value].name);
+  onnxl_table_text(table, onnxl_str(kind ? kind : ""));
+  onnxl_table_text(table, onnxl_str(type ? type : ""));
+  onnxl_output_init(&text, -1);
+  for (uint32_t i = 0; dims && i < info->rank; i++) {
+    onnxl_output_text(&text, i == 0 ? "" : ",");
+    onnxl_expr_print(&text, dims[i]);
+  }
+  if (dims)
+    onnxl_table_printf(table, "[%.*s]", ONNXL_ARG(onnxl_output_memory(&text)));
+  else
+    onnxl_table_none(table);
+  onnxl_output_clear(&text);
+  g_free(dims);
+}
+
+bool
+onnxl_shapes_report(const OnnxlInference *inference, const OnnxlBindings *bindings, OnnxlReportFormat format,
+                    OnnxlOutput *out, OnnxlDiagSink *sink, GError **error)
+{
+  static const OnnxlColumn columns[] = { { "name", false }, { "type", false }, { "dtype", false }, { "shape", false } };
+  Report report = {
+    .inference = inference, .bindings = bindings, .evaluate = bindings->count > 0, .pool = inference->pool
+  };
+  OnnxlOutput text;
+  if (!check_names(&report, error))
+    return false;
+  if (report.evaluate)
+    solve(&report);
+  onnxl_output_init(&text, -1);
+  if (format == ONNXL_FORMAT_JSON) {
+    OnnxlJson json;
+    onnxl_json_init(&json, out, 2);
+    onnxl_json_begin_object(&json);
+    onnxl_json_key(&json, "values");
+    onnxl_json_begin_array(&json);
+    for_each_value(&report, true, print_json, &json);
+    onnxl_json_end_array(&json);
+    onnxl_json_key(&json, "constraints");
+    onnxl_json_begin_array(&json);
+    for (size_t i = 0; i < inference->n_constraints; i++)
+      if (constraint_text(&report, &inference->constraints[i], &text, sink))
+        onnxl_json_string(&json, onnxl_output_memory(&text));
+    onnxl_json_end_array(&json);
+    onnxl_json_end_object(&json);
+    onnxl_json_end(&json);
+  } else if (format == ONNXL_FORMAT_CSV) {
+    OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+    for_each_value(&report, true, print_row, table);
+    onnxl_table_write(table, format, out);
+    onnxl_table_free(table);
+  } else {
+    for_each_value(&report, false, print_text, out);
+    for (size_t i = 0; i < inference->n_constraints; i++)
+      if (constraint_text(&report, &inference->constraints[i], &text, sink)) {
+        onnxl_output_str(out, onnxl_output_memory(&text));
+        onnxl_output_char(out, '\n');
+      }
+  }
+  onnxl_output_clear(&text);
+  g_free(report.solved);
+  g_free(report.solved_values);
+  return true;
+}
