@@ -1,4 +1,4 @@
-#include "cli/output-file.h"
+#include "cli/output-file-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,9 @@
 
 #include "support/error.h"
 
-/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely. */
-enum { SLOTS = 64 };
+/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely; what is not
+ * used of it is never touched. */
+enum { SLOTS = 1024 };
 static struct {
   char name[PATH_MAX];
   _Atomic bool used;
@@ -27,8 +28,8 @@ onnxl_output_file_remove_all(void)
       unlink(slots[i].name);
 }
 
-static int
-remember(const char *name)
+int
+onnxl_temporary_remember(const char *name)
 {
   if (strlen(name) >= PATH_MAX)
     return -1;
@@ -42,11 +43,17 @@ remember(const char *name)
   return -1;
 }
 
+void
+onnxl_temporary_forget(int slot)
+{
+  if (slot >= 0)
+    atomic_store(&slots[slot].used, false);
+}
+
 static void
 forget(OnnxlOutputFile *file)
 {
-  if (file->slot >= 0)
-    atomic_store(&slots[file->slot].used, false);
+  onnxl_temporary_forget(file->slot);
   file->slot = -1;
 }
 
@@ -63,9 +70,8 @@ clear(OnnxlOutputFile *file)
   *file = (OnnxlOutputFile){ .fd = -1, .slot = -1 };
 }
 
-/* A name next to path that nobody uses. Returns: owned. */
-static char *
-temporary_name(const char *path)
+char *
+onnxl_temporary_name(const char *path)
 {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
@@ -111,7 +117,7 @@ open_temporary(OnnxlOutputFile *file, GError **error)
   int saved_errno = errno;
   for (int attempt = 0; file->fd < 0 && saved_errno != EACCES && saved_errno != ENOENT && attempt < 16; attempt++) {
     g_free(file->temporary);
-    file->temporary = temporary_name(file->path);
+    file->temporary = onnxl_temporary_name(file->path);
     file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     saved_errno = errno;
     if (file->fd < 0 && saved_errno != EEXIST)
@@ -120,7 +126,7 @@ open_temporary(OnnxlOutputFile *file, GError **error)
   if (file->fd < 0)
     return onnxl_error_errno(error, saved_errno, "cannot write %s", file->name);
   if (file->temporary)
-    file->slot = remember(file->temporary);
+    file->slot = onnxl_temporary_remember(file->temporary);
   return true;
 }
 
@@ -129,6 +135,15 @@ open_in_place(OnnxlOutputFile *file, const char *path, GError **error)
 {
   file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
   return file->fd >= 0 || onnxl_error_errno(error, errno, "cannot write %s", file->name);
+}
+
+/* A symbolic link that someone made, unlike /dev/stdout and its like. */
+static bool
+is_own_link(const char *path)
+{
+  struct stat status;
+  return lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && !g_str_has_prefix(path, "/dev/") &&
+         !g_str_has_prefix(path, "/proc/");
 }
 
 static bool
@@ -147,6 +162,10 @@ open_path(OnnxlOutputFile *file, const char *path, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: it is a directory", file->name);
   if (!S_ISREG(status.st_mode))
     return open_in_place(file, path, error);
+  if ((file->flags & ONNXL_OUTPUT_REPLACE_LINK) && is_own_link(path)) {
+    file->path = g_strdup(path);
+    return open_temporary(file, error);
+  }
   /* Renaming would get around the permissions of the file itself. */
   if (access(path, W_OK) < 0)
     return onnxl_error_errno(error, errno, "cannot write %s", file->name);
@@ -181,15 +200,17 @@ onnxl_output_file_open(OnnxlOutputFile *file, const char *path, int flags, GErro
   return true;
 }
 
-/* Gives a file without a name one that can be renamed: a link cannot replace an existing file. */
-static bool
-name_temporary(OnnxlOutputFile *file, GError **error)
+/* A link cannot replace an existing file, so the file needs a name that can be renamed. */
+bool
+onnxl_output_file_name(OnnxlOutputFile *file, GError **error)
 {
   char link[64];
+  if (file->temporary)
+    return true;
   descriptor_link(file->fd, link);
   for (int attempt = 0; attempt < 16; attempt++) {
-    char *name = temporary_name(file->path);
-    file->slot = remember(name);
+    char *name = onnxl_temporary_name(file->path);
+    file->slot = onnxl_temporary_remember(name);
     if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
       file->temporary = name;
       return true;
@@ -203,41 +224,49 @@ name_temporary(OnnxlOutputFile *file, GError **error)
   return onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: no free name for a temporary file", file->name);
 }
 
-static bool
-sync_folder(const OnnxlOutputFile *file, GError **error)
+bool
+onnxl_output_sync_folder(const char *path, GError **error)
 {
-  char *folder = g_path_get_dirname(file->path);
+  char *folder = g_path_get_dirname(path);
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   /* Some file systems cannot sync a folder; the file itself is safe by now. */
   bool ok = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
   if (!ok)
-    onnxl_error_errno(error, errno, "cannot sync the folder of %s", file->name);
+    onnxl_error_errno(error, errno, "cannot sync the folder of %s", path);
   if (fd >= 0)
     close(fd);
   g_free(folder);
   return ok;
 }
 
+bool
+onnxl_output_file_finish(OnnxlOutputFile *file, GError **error)
+{
+  if (!onnxl_output_flush(&file->out, file->name, error))
+    return false;
+  if (file->mode != 0 && fchmod(file->fd, file->mode) < 0)
+    return onnxl_error_errno(error, errno, "cannot set the mode of %s", file->name);
+  if (file->path && !(file->flags & ONNXL_OUTPUT_NO_SYNC) && fsync(file->fd) < 0)
+    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
+  return true;
+}
+
 static bool
 put_in_place(OnnxlOutputFile *file, GError **error)
 {
-  if (file->mode != 0 && fchmod(file->fd, file->mode) < 0)
-    return onnxl_error_errno(error, errno, "cannot set the mode of %s", file->name);
-  if (!(file->flags & ONNXL_OUTPUT_NO_SYNC) && fsync(file->fd) < 0)
-    return onnxl_error_errno(error, errno, "cannot write %s", file->name);
-  if (!file->temporary && !name_temporary(file, error))
+  if (!onnxl_output_file_name(file, error))
     return false;
   if (rename(file->temporary, file->path) < 0)
     return onnxl_error_errno(error, errno, "cannot write %s", file->name);
   g_clear_pointer(&file->temporary, g_free);
   forget(file);
-  return (file->flags & ONNXL_OUTPUT_NO_SYNC) || sync_folder(file, error);
+  return (file->flags & ONNXL_OUTPUT_NO_SYNC) || onnxl_output_sync_folder(file->path, error);
 }
 
 bool
 onnxl_output_file_commit(OnnxlOutputFile *file, GError **error)
 {
-  bool ok = onnxl_output_flush(&file->out, file->name, error) && (!file->path || put_in_place(file, error));
+  bool ok = onnxl_output_file_finish(file, error) && (!file->path || put_in_place(file, error));
   if (ok && !file->path && file->fd > STDERR_FILENO) {
     /* Some devices and file systems report a failed write only here. */
     int fd = file->fd;

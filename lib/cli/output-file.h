@@ -11,6 +11,7 @@ typedef enum OnnxlOutputFlags {
   ONNXL_OUTPUT_BINARY = 1 << 0, /* not for a terminal, unless FORCE */
   ONNXL_OUTPUT_FORCE = 1 << 1,
   ONNXL_OUTPUT_NO_SYNC = 1 << 2, /* leave it to the system when the bytes reach the disk */
+  ONNXL_OUTPUT_REPLACE_LINK = 1 << 3, /* put the file in the place of a symbolic link, not of what the link names */
 } OnnxlOutputFlags;
 
 typedef struct OnnxlOutputFile {

@@ -12,7 +12,7 @@
 enum { COPY_CHUNK = 1 << 30 };
 
 typedef struct Target {
-  const OnnxlFile *file;
+  const OnnxlModel *model;
   OnnxlOutput *out;
 } Target;
 
@@ -63,20 +63,34 @@ onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload)
   onnxl_output_write(out, payload.data + copied, payload.size - copied);
 }
 
+/* The open file that the slice lies in, or NULL. */
+static const OnnxlFile *
+find_file(const OnnxlModel *model, OnnxlStr slice)
+{
+  uint64_t offset;
+
+  if (model->file && onnxl_file_locate(model->file, slice, &offset))
+    return model->file;
+  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
+    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
+    if (onnxl_file_locate(file, slice, &offset))
+      return file->fd >= 0 ? file : NULL;
+  }
+  return NULL;
+}
+
 static bool
 put_payload(void *data, OnnxlStr slice)
 {
   Target *target = data;
 
-  onnxl_payload_write(target->out, target->file, slice);
+  onnxl_payload_write(target->out, find_file(target->model, slice), slice);
   return target->out->saved_errno == 0;
 }
 
 bool
-onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
+onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error)
 {
-  Target target = { model->file, out };
-  OnnxlWireTarget wire = { put_bytes, put_payload, &target };
   uint64_t size;
 
   if (!onnxl_wire_size(&onnxl_model_descriptor, &model->proto, &size))
@@ -87,6 +101,17 @@ onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, G
                       "than 2 GiB; move its weights to external data (onnxl-align --to=external) or allow it with "
                       "--allow-large",
                       size);
+  return true;
+}
+
+bool
+onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
+{
+  Target target = { model, out };
+  OnnxlWireTarget wire = { put_bytes, put_payload, &target };
+
+  if (!onnxl_model_check_size(model, allow_large, error))
+    return false;
   if (onnxl_wire_write(&onnxl_model_descriptor, &model->proto, &wire) || out->saved_errno != 0)
     return true;
   return onnxl_fail(error, ONNXL_ERROR_LIMIT, "out of memory while writing the model");

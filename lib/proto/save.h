@@ -5,7 +5,10 @@
 #include "proto/model.h"
 #include "support/output.h"
 
-/* Writes the model in the binary format: the same model always gives the same bytes. Large slices of the file that the
+/* Refuses what onnxl_model_write() would refuse for its size, so that a caller may ask before it works. */
+bool onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Writes the model in the binary format: the same model always gives the same bytes. Large slices of the files that the
  * model was read from are copied by the kernel. A model of more than ONNXL_WIRE_MAX_PORTABLE bytes is refused with
  * ONNXL_ERROR_UNSUPPORTED unless allow_large. Write errors stick in out, which the caller flushes. */
 bool onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)

@@ -9,6 +9,7 @@
 #include "stream/external-internal.h"
 #include "support/beneath.h"
 #include "support/error.h"
+#include "support/file.h"
 
 enum { MANY_FILES = 256 };
 
@@ -90,7 +91,8 @@ onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tenso
     return NULL;
   }
   file = g_new(File, 1);
-  *file = (File){ { g_steal_pointer(&path), fd, (uint64_t)st.st_size, st.st_dev, st.st_ino }, NULL };
+  *file = (File){ { g_steal_pointer(&path), fd, (uint64_t)st.st_size, st.st_dev, st.st_ino,
+                    files->files->len }, NULL };
   g_ptr_array_add(files->files, file);
   g_hash_table_insert(files->by_location, (char *)file->public.location, file);
   return &file->public;
@@ -185,41 +187,16 @@ onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i)
   return &file->public;
 }
 
-/* A directory entry: the folder by its inode, and the name in it. */
-typedef struct DirectoryEntry {
-  dev_t device;
-  ino_t inode;
-  char *name;
-} DirectoryEntry;
-
-/* The entry that path names, whether there is such a file or not. */
-static bool
-find_entry(const char *path, DirectoryEntry *ret_entry)
-{
-  g_autofree char *folder = g_path_get_dirname(path);
-  struct stat st;
-
-  if (stat(folder, &st) < 0)
-    return false;
-  *ret_entry = (DirectoryEntry){ st.st_dev, st.st_ino, g_path_get_basename(path) };
-  return true;
-}
-
 /* True when path leads through entry, following symbolic links from name to name. Links among the folders need no look:
  * they are not replaced by a file. */
 static bool
-leads_through(const char *path, const DirectoryEntry *entry)
+leads_through(const char *path, const char *entry)
 {
   enum { MAX_LINKS = 40 }; /* as in the kernel */
   g_autofree char *at = g_strdup(path);
 
   for (int i = 0; i <= MAX_LINKS; i++) {
-    DirectoryEntry here;
-    if (!find_entry(at, &here))
-      return false;
-    bool same = here.device == entry->device && here.inode == entry->inode && strcmp(here.name, entry->name) == 0;
-    g_free(here.name);
-    if (same)
+    if (onnxl_path_same_entry(at, entry))
       return true;
     g_autofree char *target = g_file_read_link(at, NULL);
     if (!target)
@@ -234,16 +211,11 @@ leads_through(const char *path, const DirectoryEntry *entry)
 bool
 onnxl_external_files_use(const OnnxlExternalFiles *files, const char *path)
 {
-  DirectoryEntry entry;
-  bool used = false;
-
-  if (!find_entry(path, &entry))
-    return false;
-  for (guint i = 0; i < files->files->len && !used; i++) {
+  for (guint i = 0; i < files->files->len; i++) {
     const File *file = g_ptr_array_index(files->files, i);
     g_autofree char *source = g_build_filename(files->folder, file->public.location, NULL);
-    used = leads_through(source, &entry);
+    if (leads_through(source, path))
+      return true;
   }
-  g_free(entry.name);
-  return used;
+  return false;
 }

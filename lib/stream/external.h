@@ -18,6 +18,7 @@ typedef struct OnnxlExternalFile {
   int fd;               /* open for reading */
   uint64_t size;        /* bytes, when it was opened */
   uint64_t device, inode;
+  uint32_t index; /* its number in the order of opening */
 } OnnxlExternalFile;
 
 /* Opens the file at location, or returns the one opened before. Refused: absolute paths, ".." out of

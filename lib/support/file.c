@@ -203,3 +203,14 @@ onnxl_file_locate(const OnnxlFile *file, OnnxlStr bytes, uint64_t *ret_offset)
   *ret_offset = at - start;
   return true;
 }
+
+bool
+onnxl_path_same_entry(const char *a, const char *b)
+{
+  g_autofree char *name_a = g_path_get_basename(a), *name_b = g_path_get_basename(b);
+  g_autofree char *folder_a = g_path_get_dirname(a), *folder_b = g_path_get_dirname(b);
+  struct stat at_a, at_b;
+
+  return strcmp(name_a, name_b) == 0 && stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 &&
+         at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+}
