@@ -1,0 +1,62 @@
+/* The state behind a kernel's context; only the executor makes one. */
+#ifndef ONNXL_RUNTIME_CONTEXT_INTERNAL_H
+#define ONNXL_RUNTIME_CONTEXT_INTERNAL_H
+
+#include "runtime/executor.h"
+#include "runtime/kernel.h"
+#include "runtime/plan.h"
+
+/* One activation of a body: the values of all its graphs, and the call that supplies attributes to a function. */
+typedef struct OnnxlFrame OnnxlFrame;
+struct OnnxlFrame {
+  const OnnxlBody *body;
+  OnnxlValue **values;     /* by value id of the body's index, NULL = not alive */
+  OnnxlFrame *caller;      /* NULL for the main graph */
+  const OnnxlNode *call;   /* the calling node */
+  uint32_t depth;
+};
+
+/* A scratch buffer starts with this header, padded so that what follows keeps the alignment. */
+#define ONNXL_BUFFER_HEADER 64
+typedef struct Scratch {
+  struct Scratch *next;
+  uint64_t size;
+} Scratch;
+
+struct OnnxlKernelContext {
+  OnnxlExecutor *executor;
+  OnnxlFrame *frame;
+  uint32_t node; /* id in the frame's index */
+  OnnxlStep *step;
+  OnnxlValue **inputs;
+  OnnxlValue **outputs;
+  uint32_t n_inputs;
+  uint32_t n_outputs;
+  Scratch *scratch;
+  OnnxlValue **kept; /* attribute tensors that live until the kernel returns */
+  uint32_t n_kept;
+};
+
+struct OnnxlExecutor {
+  OnnxlPlan *plan;
+  OnnxlExecutorOptions options;
+  OnnxlFrame main;
+  uint64_t live_bytes; /* in the accounting of events */
+  uint64_t peak_bytes;
+  uint32_t live_buffers;
+  uint64_t random[2]; /* state of the generator */
+  OnnxlArena *messages; /* paths of nodes for messages */
+};
+
+/* The attribute seen from frame, references to the calls around it resolved; NULL = absent. */
+const OnnxlAttribute *onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, const char *name);
+
+/* Runs graph g of the frame's body, its inputs being set in frame->values already. */
+bool onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error);
+
+/* Makes a value of a TensorProto: bytes that lie aligned in a mapped file are borrowed, others copied. files: for external
+ * data, NULL = refused. Findings are folded into the error. */
+OnnxlValue *onnxl_value_from_tensor(OnnxlAllocator *allocator, OnnxlExternalFiles *files, const OnnxlTensor *tensor,
+                                    const char *what, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+#endif

@@ -1,0 +1,450 @@
+#include "runtime/executor.h"
+
+#include <time.h>
+
+#include "runtime/context-internal.h"
+#include "runtime/tensor.h"
+#include "runtime/widen-internal.h"
+#include "support/error.h"
+
+enum { FEW = 16 };
+
+static uint64_t
+now_ns(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+OnnxlExecutor *
+onnxl_executor_new(OnnxlPlan *plan, const OnnxlExecutorOptions *options)
+{
+  OnnxlExecutor *executor = g_new0(OnnxlExecutor, 1);
+  executor->plan = plan;
+  executor->options = *options;
+  if (executor->options.max_depth == 0)
+    executor->options.max_depth = 200;
+  return executor;
+}
+
+void
+onnxl_executor_free(OnnxlExecutor *executor)
+{
+  g_free(executor);
+}
+
+static const OnnxlIndexGraph *
+main_graph(const OnnxlExecutor *executor)
+{
+  return &executor->plan->main->index->graphs[0];
+}
+
+uint32_t
+onnxl_executor_n_inputs(const OnnxlExecutor *executor)
+{
+  return main_graph(executor)->n_inputs;
+}
+
+const OnnxlIndexValue *
+onnxl_executor_input(const OnnxlExecutor *executor, uint32_t i)
+{
+  return &executor->plan->main->index->values[main_graph(executor)->inputs[i]];
+}
+
+uint32_t
+onnxl_executor_n_outputs(const OnnxlExecutor *executor)
+{
+  return main_graph(executor)->n_outputs;
+}
+
+const OnnxlIndexValue *
+onnxl_executor_output(const OnnxlExecutor *executor, uint32_t i)
+{
+  return &executor->plan->main->index->values[main_graph(executor)->outputs[i]];
+}
+
+uint64_t
+onnxl_executor_peak(const OnnxlExecutor *executor)
+{
+  return executor->peak_bytes;
+}
+
+/* --- accounting and events: of the main graph only --- */
+
+static void
+emit(OnnxlExecutor *executor, OnnxlEvent event)
+{
+  if (!executor->options.event)
+    return;
+  event.live_bytes = executor->live_bytes;
+  event.peak_bytes = executor->peak_bytes;
+  executor->options.event(executor->options.event_data, &event);
+}
+
+/* Inputs and graph outputs are the caller's memory. */
+static uint64_t
+counted_bytes(const OnnxlIndexValue *place, const OnnxlValue *value)
+{
+  return place->kind == ONNXL_VALUE_INPUT || place->is_output ? 0 : onnxl_value_bytes(value);
+}
+
+static bool
+count_value(OnnxlExecutor *executor, const OnnxlIndexValue *place, const OnnxlValue *value, GError **error)
+{
+  uint64_t bytes = counted_bytes(place, value);
+  executor->live_bytes += bytes;
+  executor->peak_bytes = MAX(executor->peak_bytes, executor->live_bytes);
+  if (bytes == 0)
+    return true;
+  executor->live_buffers++;
+  if (executor->options.max_buffers > 0 && executor->live_buffers > executor->options.max_buffers)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the value %.*s needs a buffer when all %u of --max-buffers are in use",
+                      ONNXL_ARG(place->name), executor->options.max_buffers);
+  return true;
+}
+
+static void
+release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
+{
+  OnnxlValue *value = frame->values[v];
+  const OnnxlIndexValue *place = &frame->body->index->values[v];
+  if (!value)
+    return;
+  frame->values[v] = NULL;
+  if (frame == &executor->main && place->graph == 0) {
+    uint64_t bytes = counted_bytes(place, value);
+    executor->live_bytes -= bytes;
+    executor->live_buffers -= bytes > 0;
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 });
+  }
+  onnxl_value_unref(value);
+}
+
+/* --- frames --- */
+
+static bool
+open_frame(OnnxlFrame *frame, GError **error)
+{
+  const OnnxlIndex *index = frame->body->index;
+  frame->values = g_try_new0(OnnxlValue *, (gsize)index->n_values + 1);
+  if (!frame->values)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values", index->n_values);
+  for (uint32_t v = 0; v < index->n_values; v++)
+    if (frame->body->constants[v])
+      frame->values[v] = onnxl_value_ref(frame->body->constants[v]);
+  return true;
+}
+
+static void
+close_frame(OnnxlFrame *frame)
+{
+  for (uint32_t v = 0; frame->values && v < frame->body->index->n_values; v++)
+    onnxl_value_unref(frame->values[v]);
+  g_clear_pointer(&frame->values, g_free);
+}
+
+/* --- nodes --- */
+
+static bool
+run_call(OnnxlKernelContext *context, GError **error)
+{
+  OnnxlFrame frame = { .body = context->step->callee,
+                       .caller = context->frame,
+                       .call = onnxl_ctx_node(context),
+                       .depth = context->frame->depth + 1 };
+  const OnnxlIndexGraph *graph = &frame.body->index->graphs[0];
+  if (frame.depth > context->executor->options.max_depth)
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "function calls are nested to a depth of more than %u "
+                          "(--max-depth)", context->executor->options.max_depth);
+  if (context->n_inputs > graph->n_inputs)
+    return onnxl_ctx_invalid(context, error, "%u inputs are given when the function has %u", context->n_inputs,
+                             graph->n_inputs);
+  if (context->n_outputs > graph->n_outputs)
+    return onnxl_ctx_invalid(context, error, "%u outputs are named when the function has %u", context->n_outputs,
+                             graph->n_outputs);
+  if (!open_frame(&frame, error))
+    return false;
+  for (uint32_t i = 0; i < context->n_inputs; i++)
+    if (context->inputs[i])
+      frame.values[graph->inputs[i]] = onnxl_value_ref(context->inputs[i]);
+  bool good = onnxl_executor_run_graph(context->executor, &frame, 0, error);
+  for (uint32_t i = 0; good && i < context->n_outputs; i++)
+    if (frame.values[graph->outputs[i]])
+      onnxl_ctx_set_output(context, i, onnxl_value_ref(frame.values[graph->outputs[i]]));
+  close_frame(&frame);
+  return good;
+}
+
+static void
+drop_scratch(OnnxlKernelContext *context)
+{
+  onnxl_ctx_rewind(context, NULL);
+  for (uint32_t i = 0; i < context->n_kept; i++)
+    onnxl_value_unref(context->kept[i]);
+  g_clear_pointer(&context->kept, g_free);
+  context->n_kept = 0;
+}
+
+/* Moves the outputs of a finished node into the frame. */
+static bool
+store_outputs(OnnxlKernelContext *context, GError **error)
+{
+  OnnxlExecutor *executor = context->executor;
+  OnnxlFrame *frame = context->frame;
+  const OnnxlIndex *index = frame->body->index;
+  const OnnxlIndexNode *node = &index->nodes[context->node];
+  for (uint32_t i = 0; i < node->n_outputs; i++) {
+    uint32_t v = node->outputs[i];
+    if (v == ONNXL_NONE || !context->outputs[i])
+      continue;
+    OnnxlValue *old = frame->values[v];
+    frame->values[v] = context->outputs[i];
+    context->outputs[i] = NULL;
+    onnxl_value_unref(old);
+    if (frame != &executor->main || node->graph != 0)
+      continue;
+    if (!count_value(executor, &index->values[v], frame->values[v], error))
+      return false;
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                                 .kind = ONNXL_EVENT_INTERMEDIATE,
+                                 .name = index->values[v].name,
+                                 .value = frame->values[v],
+                                 .node = context->node });
+  }
+  return true;
+}
+
+static bool
+run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error)
+{
+  const OnnxlIndexNode *node = &frame->body->index->nodes[id];
+  OnnxlStep *step = &frame->body->steps[id];
+  OnnxlValue *few[2 * FEW] = { NULL };
+  /* A kernel may set every output that its row has, wanted or not. */
+  uint32_t n_outputs = node->n_outputs;
+  if (step->schema && step->schema->n_outputs > n_outputs)
+    n_outputs = step->schema->n_outputs;
+  OnnxlValue **many = node->n_inputs > FEW || n_outputs > FEW
+                        ? g_new0(OnnxlValue *, (gsize)node->n_inputs + n_outputs) : NULL;
+  OnnxlKernelContext context = { .executor = executor, .frame = frame, .node = id, .step = step,
+                                 .inputs = many ? many : few, .n_inputs = node->n_inputs, .n_outputs = n_outputs };
+  context.outputs = many ? many + node->n_inputs : few + FEW;
+  for (uint32_t i = 0; i < node->n_inputs; i++) {
+    OnnxlValue *value = node->inputs[i] == ONNXL_NONE ? NULL : frame->values[node->inputs[i]];
+    context.inputs[i] = value ? onnxl_value_ref(value) : NULL;
+  }
+
+  bool is_main = frame == &executor->main && node->graph == 0;
+  uint64_t start = is_main ? now_ns() : 0;
+  if (is_main)
+    onnxl_allocator_reset_workspace(executor->plan->allocator);
+  bool good = step->callee ? run_call(&context, error) : onnxl_run_kernel(&context, error);
+  uint64_t duration = is_main ? now_ns() - start : 0;
+  drop_scratch(&context);
+  good = good && store_outputs(&context, error);
+  for (uint32_t i = 0; i < node->n_inputs; i++)
+    onnxl_value_unref(context.inputs[i]);
+  for (uint32_t i = 0; i < n_outputs; i++)
+    onnxl_value_unref(context.outputs[i]);
+  g_free(many);
+  if (good && is_main)
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_RUN_NODE,
+                                 .kind = ONNXL_EVENT_UNKNOWN,
+                                 .node = id,
+                                 .proto = node->proto,
+                                 .duration_ns = duration,
+                                 .workspace_bytes = executor->plan->allocator->workspace_peak });
+  return good;
+}
+
+bool
+onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
+{
+  const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
+  bool keep = executor->options.keep && frame == &executor->main && g == 0;
+  for (uint32_t id = graph->first_node; id < graph->first_node + graph->n_nodes; id++) {
+    if (!run_node(executor, frame, id, error))
+      return false;
+    const OnnxlStep *step = &frame->body->steps[id];
+    for (uint32_t i = 0; !keep && i < step->n_release; i++)
+      release_value(executor, frame, step->release[i]);
+  }
+  for (uint32_t i = 0; i < graph->n_outputs; i++)
+    if (!frame->values[graph->outputs[i]]) {
+      const OnnxlIndexValue *place = &frame->body->index->values[graph->outputs[i]];
+      /* A function may have optional outputs; a graph may not. */
+      if (!graph->function)
+        return onnxl_fail(error, ONNXL_ERROR_INVALID, "the graph output %.*s was not computed", ONNXL_ARG(place->name));
+    }
+  return true;
+}
+
+/* --- inputs --- */
+
+/* The sizes that symbols have taken so far: dim_param texts of the main graph's inputs. */
+typedef struct Symbols {
+  OnnxlArena *arena;
+  OnnxlMap map;
+  int64_t *sizes;
+  OnnxlStr *inputs; /* where each was first seen */
+  size_t count, capacity, input_capacity;
+} Symbols;
+
+static bool
+bind_symbol(Symbols *symbols, const OnnxlIndexValue *place, uint32_t axis, OnnxlStr name, int64_t size, GError **error)
+{
+  bool added;
+  uint32_t *slot = onnxl_map_put(&symbols->map, name, (uint32_t)symbols->count, &added);
+  if (!slot)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
+  if (!added) {
+    if (symbols->sizes[*slot] == size)
+      return true;
+    return onnxl_fail(error, ONNXL_ERROR_INVALID,
+                      "the symbol %.*s is %" G_GINT64_FORMAT " in the input %.*s and %" G_GINT64_FORMAT
+                      " in axis %u of the input %.*s", ONNXL_ARG(name), symbols->sizes[*slot],
+                      ONNXL_ARG(symbols->inputs[*slot]), size, axis, ONNXL_ARG(place->name));
+  }
+  if (!ONNXL_GROW(symbols->arena, &symbols->sizes, symbols->count, &symbols->capacity) ||
+      !ONNXL_GROW(symbols->arena, &symbols->inputs, symbols->count, &symbols->input_capacity))
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
+  symbols->sizes[symbols->count] = size;
+  symbols->inputs[symbols->count++] = place->name;
+  return true;
+}
+
+static bool
+fits_type(const OnnxlType *type, const OnnxlValue *value)
+{
+  if (type->tensor_type)
+    return value->kind == ONNXL_KIND_TENSOR &&
+           (!type->tensor_type->has_elem_type || type->tensor_type->elem_type == 0 ||
+            type->tensor_type->elem_type == value->elem_type);
+  if (type->sequence_type)
+    return value->kind == ONNXL_KIND_SEQUENCE;
+  if (type->optional_type) /* a plain value is taken as a present one */
+    return true;
+  if (type->map_type)
+    return value->kind == ONNXL_KIND_MAP;
+  if (type->sparse_tensor_type)
+    return value->kind == ONNXL_KIND_SPARSE_TENSOR;
+  return true;
+}
+
+static bool
+check_input(const OnnxlIndexValue *place, const OnnxlValue *value, Symbols *symbols, GError **error)
+{
+  const OnnxlType *type = place->info ? place->info->type : NULL;
+  if (!type)
+    return true;
+  if (!fits_type(type, value)) {
+    char *text = onnxl_value_describe(value);
+    const char *wanted = type->tensor_type ? onnxl_data_type_name(type->tensor_type->elem_type) : "another kind of value";
+    onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s is %s when %s is declared", ONNXL_ARG(place->name), text,
+               wanted ? wanted : "an unknown type");
+    g_free(text);
+    return false;
+  }
+  const OnnxlShapeProto *shape = type->tensor_type ? type->tensor_type->shape : NULL;
+  if (!shape)
+    return true;
+  bool good = shape->dim.count == value->rank;
+  for (uint32_t i = 0; good && i < value->rank; i++) {
+    const OnnxlDimension *dim = &shape->dim.items[i];
+    if (dim->has_dim_value && dim->dim_value >= 0)
+      good = dim->dim_value == value->dims[i];
+    else if (dim->dim_param.size > 0 && !bind_symbol(symbols, place, i, dim->dim_param, value->dims[i], error))
+      return false;
+  }
+  if (good)
+    return true;
+  GString *declared = g_string_new("[");
+  for (size_t i = 0; i < shape->dim.count && i < ONNXL_MAX_RANK; i++) {
+    const OnnxlDimension *dim = &shape->dim.items[i];
+    g_string_append(declared, i > 0 ? "," : "");
+    if (dim->has_dim_value && dim->dim_value >= 0)
+      g_string_append_printf(declared, "%" G_GINT64_FORMAT, dim->dim_value);
+    else
+      g_string_append_printf(declared, "%.*s", ONNXL_ARG(dim->dim_param.size > 0 ? dim->dim_param : ONNXL_STR("?")));
+  }
+  char *given = onnxl_dims_text(value->dims, value->rank);
+  onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s has the shape %s when %s] is declared", ONNXL_ARG(place->name),
+             given, declared->str);
+  g_string_free(declared, TRUE);
+  g_free(given);
+  return false;
+}
+
+static bool
+bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
+{
+  OnnxlFrame *frame = &executor->main;
+  const OnnxlIndexGraph *graph = main_graph(executor);
+  Symbols symbols = { .arena = onnxl_arena_new(SIZE_MAX) };
+  symbols.map = onnxl_map_new(symbols.arena, 0);
+  bool good = true;
+  for (uint32_t i = 0; good && i < graph->n_inputs; i++) {
+    const OnnxlIndexValue *place = onnxl_executor_input(executor, i);
+    OnnxlValue **slot = &frame->values[graph->inputs[i]];
+    if (!inputs[i]) {
+      good = *slot != NULL || onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s has no value",
+                                         ONNXL_ARG(place->name));
+      continue;
+    }
+    good = check_input(place, inputs[i], &symbols, error);
+    onnxl_value_unref(*slot);
+    *slot = onnxl_value_ref(inputs[i]);
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INPUT, .name = place->name,
+                                 .value = inputs[i], .node = -1 });
+  }
+  onnxl_arena_free(symbols.arena);
+  return good;
+}
+
+static bool
+announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
+{
+  OnnxlFrame *frame = &executor->main;
+  const OnnxlIndexGraph *graph = main_graph(executor);
+  for (uint32_t i = 0; i < graph->n_initializers; i++) {
+    uint32_t v = graph->initializers[i];
+    const OnnxlIndexValue *place = &frame->body->index->values[v];
+    if (frame->values[v] != frame->body->constants[v]) /* the caller gave a value of its own */
+      continue;
+    if (!count_value(executor, place, frame->values[v], error))
+      return false;
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INITIALIZER, .name = place->name,
+                                 .value = frame->values[v], .node = -1 });
+  }
+  return true;
+}
+
+/* splitmix64 spreads the seed over the generator's state, which must not be all zero. */
+static uint64_t
+split_mix(uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+bool
+onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs, GError **error)
+{
+  const OnnxlIndexGraph *graph = main_graph(executor);
+  uint64_t seed = executor->options.seed;
+  executor->main = (OnnxlFrame){ .body = executor->plan->main };
+  executor->live_bytes = executor->peak_bytes = 0;
+  executor->live_buffers = 0;
+  executor->random[0] = split_mix(&seed);
+  executor->random[1] = split_mix(&seed) | 1;
+  bool good = open_frame(&executor->main, error) && bind_inputs(executor, inputs, error) &&
+              announce_initializers(executor, inputs, error) &&
+              onnxl_executor_run_graph(executor, &executor->main, 0, error);
+  for (uint32_t i = 0; good && i < graph->n_outputs; i++)
+    ret_outputs[i] = onnxl_value_ref(executor->main.values[graph->outputs[i]]);
+  close_frame(&executor->main);
+  return good;
+}

@@ -1,0 +1,38 @@
+/* Runs a plan: values in, values out, and an event for everything that happens to a value of the main graph. */
+#ifndef ONNXL_RUNTIME_EXECUTOR_H
+#define ONNXL_RUNTIME_EXECUTOR_H
+
+#include "runtime/event.h"
+#include "runtime/plan.h"
+
+typedef struct OnnxlExecutorOptions {
+  bool keep;             /* do not release intermediates */
+  uint32_t max_buffers;  /* counted values alive at one time; 0 = any number */
+  uint32_t max_depth;    /* nested function calls and graphs; 0 = 200 */
+  uint64_t seed;         /* of random operators without a seed of their own */
+  OnnxlEventFunction event; /* called for each event, or NULL */
+  void *event_data;
+} OnnxlExecutorOptions;
+
+typedef struct OnnxlExecutor OnnxlExecutor;
+
+/* plan must outlive the executor. Returns: owned. */
+OnnxlExecutor *onnxl_executor_new(OnnxlPlan *plan, const OnnxlExecutorOptions *options);
+void onnxl_executor_free(OnnxlExecutor *executor);
+
+/* The inputs that a caller gives: those of the main graph, in order, initializers among them being optional. */
+uint32_t onnxl_executor_n_inputs(const OnnxlExecutor *executor);
+const OnnxlIndexValue *onnxl_executor_input(const OnnxlExecutor *executor, uint32_t i);
+uint32_t onnxl_executor_n_outputs(const OnnxlExecutor *executor);
+const OnnxlIndexValue *onnxl_executor_output(const OnnxlExecutor *executor, uint32_t i);
+
+/* Runs once. inputs: one a main graph input; NULL is allowed where an initializer stands in. Types and shapes are compared
+ * with what the graph declares. ret_outputs: room for the outputs; each is owned by the caller. Errors:
+ * ONNXL_ERROR_INVALID for data the model or an operator refuses, ONNXL_ERROR_LIMIT, ONNXL_ERROR_UNSUPPORTED. */
+bool onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+/* Bytes of the latest run, in the accounting of events. */
+uint64_t onnxl_executor_peak(const OnnxlExecutor *executor);
+
+#endif

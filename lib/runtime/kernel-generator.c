@@ -1,0 +1,352 @@
+/* Operators that make tensors from attributes, shapes or random numbers. */
+#include <math.h>
+
+#include "runtime/loop.h"
+#include "runtime/tensor.h"
+
+/* A constant given by one of the short attributes. */
+static OnnxlValue *
+short_constant(OnnxlKernelContext *context, const char *name, const OnnxlAttribute *attribute, GError **error)
+{
+  bool is_list = attribute->type == ONNXL_ATTRIBUTE_FLOATS || attribute->type == ONNXL_ATTRIBUTE_INTS ||
+                 attribute->type == ONNXL_ATTRIBUTE_STRINGS;
+  bool is_float = g_str_has_prefix(name, "value_float"), is_int = g_str_has_prefix(name, "value_int");
+  int64_t n = is_float ? (int64_t)attribute->floats.count : is_int ? (int64_t)attribute->ints.count
+                                                                   : (int64_t)attribute->strings.count;
+  int32_t type = is_float ? ONNXL_TYPE_FLOAT : is_int ? ONNXL_TYPE_INT64 : ONNXL_TYPE_STRING;
+  OnnxlValue *y = onnxl_ctx_output(context, 0, type, is_list, &n, error);
+  for (int64_t i = 0; y && i < y->count; i++)
+    if (is_float)
+      ((float *)y->data)[i] = is_list ? attribute->floats.items[i] : attribute->f;
+    else if (is_int)
+      ((int64_t *)y->data)[i] = is_list ? attribute->ints.items[i] : attribute->i;
+    else {
+      OnnxlStr text = is_list ? attribute->strings.items[i] : attribute->s;
+      ((OnnxlStr *)y->data)[i] = text.data ? text : ONNXL_STR("");
+    }
+  return y;
+}
+
+static OnnxlValue *
+dense_from_sparse(OnnxlKernelContext *context, const OnnxlSparseTensor *sparse, GError **error)
+{
+  OnnxlValue *values = onnxl_ctx_attr_tensor(context, sparse->values, error);
+  OnnxlValue *indices = values ? onnxl_ctx_attr_tensor(context, sparse->indices, error) : NULL;
+  OnnxlValue *y = indices ? onnxl_ctx_output(context, 0, values->elem_type, sparse->dims.count, sparse->dims.items, error)
+                          : NULL;
+  if (!y)
+    return NULL;
+  size_t size = onnxl_element_size(y);
+  int64_t rank = y->rank;
+  bool linear = indices->rank == 1;
+  if (size == 0 || (indices->elem_type != ONNXL_TYPE_INT64) || indices->count != values->count * (linear ? 1 : rank)) {
+    onnxl_ctx_invalid(context, error, "the sparse value has %" G_GINT64_FORMAT " indices for %" G_GINT64_FORMAT " values",
+                      indices->count, values->count);
+    return NULL;
+  }
+  if (y->elem_type != ONNXL_TYPE_STRING)
+    memset(y->data, 0, y->bytes);
+  for (int64_t i = 0; i < values->count; i++) {
+    const int64_t *index = (const int64_t *)indices->data + i * (linear ? 1 : rank);
+    int64_t at = linear ? *index : 0;
+    bool inside = true;
+    for (int64_t d = 0; d < rank && !linear; d++) {
+      inside = inside && index[d] >= 0 && index[d] < y->dims[d];
+      at = inside ? at * y->dims[d] + index[d] : 0;
+    }
+    if (!inside || at < 0 || at >= y->count) {
+      onnxl_ctx_invalid(context, error, "an index of the sparse value lies outside its dims");
+      return NULL;
+    }
+    memcpy((char *)y->data + at * (int64_t)size, (const char *)values->data + i * (int64_t)size, size);
+  }
+  return y;
+}
+
+static bool
+run_constant(OnnxlKernelContext *context, GError **error)
+{
+  static const char *const names[] = { "value", "value_float", "value_floats", "value_int", "value_ints",
+                                       "value_string", "value_strings", "sparse_value" };
+  OnnxlValue **cache = onnxl_ctx_cache(context), *made = NULL;
+  if (cache && *cache) {
+    onnxl_ctx_set_output(context, 0, onnxl_value_ref(*cache));
+    return true;
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    const OnnxlAttribute *attribute = onnxl_ctx_attr(context, names[i]);
+    if (!attribute)
+      continue;
+    if (attribute->t) {
+      made = onnxl_ctx_attr_tensor(context, attribute->t, error);
+      if (made)
+        onnxl_ctx_set_output(context, 0, onnxl_value_ref(made));
+    } else if (attribute->sparse_tensor)
+      made = dense_from_sparse(context, attribute->sparse_tensor, error);
+    else
+      made = short_constant(context, names[i], attribute, error);
+    if (made && cache)
+      *cache = onnxl_value_ref(made);
+    return made != NULL;
+  }
+  return onnxl_ctx_invalid(context, error, "no attribute gives a value");
+}
+ONNXL_KERNEL(constant, EXACT);
+
+static bool
+get_dims(OnnxlKernelContext *context, const OnnxlValue *shape, int64_t dims[ONNXL_MAX_RANK], GError **error)
+{
+  if (shape->rank > 1)
+    return onnxl_ctx_invalid(context, error, "the shape has rank %u", shape->rank);
+  if (shape->count > ONNXL_MAX_RANK)
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a rank above %d is not supported", ONNXL_MAX_RANK);
+  onnxl_tensor_read_int64(shape, 0, (size_t)shape->count, dims);
+  return true;
+}
+
+static bool
+run_constant_of_shape(OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *shape = onnxl_ctx_input(context, 0);
+  GError *failed = NULL;
+  OnnxlValue *value = onnxl_ctx_tensor(context, "value", &failed);
+  int64_t dims[ONNXL_MAX_RANK];
+  if (failed) {
+    g_propagate_error(error, failed);
+    return false;
+  }
+  if (value && value->count != 1)
+    return onnxl_ctx_invalid(context, error, "value has %" G_GINT64_FORMAT " elements when 1 is needed", value->count);
+  if (!get_dims(context, shape, dims, error))
+    return false;
+  int32_t type = value ? value->elem_type : ONNXL_TYPE_FLOAT;
+  OnnxlValue *y = onnxl_ctx_output(context, 0, type, (size_t)shape->count, dims, error);
+  if (!y || y->count == 0)
+    return y != NULL;
+  uint32_t bits = onnxl_data_type_bits(type);
+  if (!value)
+    memset(y->data, 0, y->bytes);
+  else if (bits > 0 && bits < 8) { /* the one element fills its byte by doubling */
+    unsigned byte = *(const uint8_t *)value->data & ((1u << bits) - 1);
+    for (unsigned width = bits; width < 8; width *= 2)
+      byte |= byte << width;
+    memset(y->data, (int)byte, y->bytes);
+  } else {
+    int64_t strides[ONNXL_MAX_RANK] = { 0 };
+    onnxl_copy_strided(y->data, value->data, dims, y->rank, strides, onnxl_element_size(value));
+  }
+  return true;
+}
+ONNXL_KERNEL(constant_of_shape, EXACT);
+
+/* The type from the attribute dtype, else that of x. */
+static bool
+result_type(OnnxlKernelContext *context, const OnnxlValue *x, int32_t *ret_type, GError **error)
+{
+  int64_t type = onnxl_ctx_attr(context, "dtype") || !x ? onnxl_ctx_int(context, "dtype") : x->elem_type;
+  if (type <= 0 || type >= ONNXL_N_TYPES || onnxl_data_type_bits((int32_t)type) < 8 ||
+      onnxl_data_type_bits((int32_t)type) > 64)
+    return onnxl_ctx_invalid(context, error, "dtype is %" G_GINT64_FORMAT, type);
+  *ret_type = (int32_t)type;
+  return true;
+}
+
+static bool
+run_eye_like(OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *x = onnxl_ctx_input(context, 0);
+  int32_t type;
+  int64_t k = onnxl_ctx_int(context, "k");
+  if (x->rank != 2)
+    return onnxl_ctx_invalid(context, error, "the input has rank %u when 2 is needed", x->rank);
+  if (!result_type(context, x, &type, error))
+    return false;
+  OnnxlValue *y = onnxl_ctx_output(context, 0, type, 2, x->dims, error);
+  if (!y)
+    return false;
+  memset(y->data, 0, y->bytes);
+  for (int64_t i = 0; i < x->dims[0]; i++) {
+    int64_t j;
+    if (!__builtin_add_overflow(i, k, &j) && j >= 0 && j < x->dims[1])
+      onnxl_tensor_write_double(y, i * x->dims[1] + j, 1, &(double){ 1 });
+  }
+  return true;
+}
+ONNXL_KERNEL(eye_like, EXACT);
+
+static bool
+run_range(OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *in[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    in[i] = onnxl_ctx_input(context, i);
+    if (in[i]->count != 1)
+      return onnxl_ctx_invalid(context, error, "start, limit and delta must be scalars");
+  }
+  bool is_float = onnxl_type_is_float(in[0]->elem_type);
+  double start = onnxl_tensor_double(in[0], 0), limit = onnxl_tensor_double(in[1], 0);
+  double delta = onnxl_tensor_double(in[2], 0);
+  int64_t first = 0, step = 0;
+  if (delta == 0 || isnan(start) || isnan(limit) || isnan(delta))
+    return onnxl_ctx_invalid(context, error, "the step is %g", delta);
+  double exact = ceil((limit - start) / delta);
+  if (exact > 0x1p62 || isnan(exact))
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "%g elements are too many", exact);
+  int64_t n = exact > 0 ? (int64_t)exact : 0;
+  if (!is_float) {
+    /* In doubles the count could be wrong above 2^53. */
+    first = onnxl_tensor_int64(in[0], 0);
+    step = onnxl_tensor_int64(in[2], 0);
+    int64_t last = onnxl_tensor_int64(in[1], 0);
+    __int128 distance = (__int128)last - first;
+    __int128 count = step > 0 ? (distance + step - 1) / step : (-distance - step - 1) / -(__int128)step;
+    n = (step > 0) == (distance > 0) && distance != 0 ? (int64_t)MIN(count, (__int128)1 << 62) : 0;
+  }
+  OnnxlValue *y = onnxl_ctx_output(context, 0, in[0]->elem_type, 1, &n, error);
+  for (int64_t i = 0; y && i < n; i++)
+    switch (y->elem_type) {
+    case ONNXL_TYPE_FLOAT:
+      ((float *)y->data)[i] = (float)start + (float)i * (float)delta;
+      break;
+    case ONNXL_TYPE_INT16:
+      ((int16_t *)y->data)[i] = (int16_t)((uint64_t)first + (uint64_t)i * (uint64_t)step);
+      break;
+    case ONNXL_TYPE_INT32:
+      ((int32_t *)y->data)[i] = (int32_t)((uint64_t)first + (uint64_t)i * (uint64_t)step);
+      break;
+    case ONNXL_TYPE_INT64:
+      ((int64_t *)y->data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)step);
+      break;
+    default: {
+      double value = is_float ? start + (double)i * delta : (double)first + (double)i * (double)step;
+      onnxl_tensor_write_double(y, i, 1, &value);
+    }
+    }
+  return y != NULL;
+}
+ONNXL_KERNEL(range, COMPUTES);
+
+/* --- random numbers --- */
+
+/* An operator with a seed of its own starts its own sequence, which is the same in every run. */
+static uint64_t
+random_bits(OnnxlKernelContext *context, uint64_t *state)
+{
+  if (*state == 0)
+    return onnxl_ctx_random(context);
+  /* splitmix64 */
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+static double
+random_unit(OnnxlKernelContext *context, uint64_t *state)
+{
+  return (double)(random_bits(context, state) >> 11) * 0x1p-53;
+}
+
+static uint64_t
+random_state(OnnxlKernelContext *context)
+{
+  const OnnxlAttribute *seed = onnxl_ctx_attr(context, "seed");
+  if (!seed)
+    return 0;
+  /* The seed is a float, except where it is an integer. */
+  uint32_t bits;
+  float f = seed->type == ONNXL_ATTRIBUTE_INT ? (float)seed->i : seed->f;
+  memcpy(&bits, &f, sizeof bits);
+  return (uint64_t)bits << 1 | 1;
+}
+
+static double
+random_normal(OnnxlKernelContext *context, uint64_t *state)
+{
+  /* Box and Muller, "A note on the generation of random normal deviates", 1958. */
+  double u = 1 - random_unit(context, state), v = random_unit(context, state);
+  return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* by_input: the shape is the first input's; else the attribute shape's. */
+static bool
+fill_random(OnnxlKernelContext *context, bool normal, bool by_input, GError **error)
+{
+  const OnnxlValue *x = by_input ? onnxl_ctx_input(context, 0) : NULL;
+  OnnxlInt64List shape = onnxl_ctx_ints(context, "shape");
+  int32_t type;
+  if (!result_type(context, x, &type, error))
+    return false;
+  OnnxlValue *y = by_input ? onnxl_ctx_output(context, 0, type, x->rank, x->dims, error)
+                           : onnxl_ctx_output(context, 0, type, shape.count, shape.items, error);
+  uint64_t state = random_state(context);
+  double a = onnxl_ctx_float(context, normal ? "mean" : "low"), b = onnxl_ctx_float(context, normal ? "scale" : "high");
+  for (int64_t i = 0; y && i < y->count; i++) {
+    double value = normal ? a + b * random_normal(context, &state) : a + (b - a) * random_unit(context, &state);
+    onnxl_tensor_write_double(y, i, 1, &value);
+  }
+  return y != NULL;
+}
+
+#define RANDOM(name, normal, by_input)                                                                                 \
+  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
+  {                                                                                                                    \
+    return fill_random(context, normal, by_input, error);                                                              \
+  }                                                                                                                    \
+  ONNXL_KERNEL(name, EXACT)
+
+RANDOM(random_normal, true, false);
+RANDOM(random_normal_like, true, true);
+RANDOM(random_uniform, false, false);
+RANDOM(random_uniform_like, false, true);
+
+static bool
+run_bernoulli(OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *x = onnxl_ctx_input(context, 0);
+  int32_t type;
+  if (!result_type(context, x, &type, error))
+    return false;
+  OnnxlValue *y = onnxl_ctx_output(context, 0, type, x->rank, x->dims, error);
+  uint64_t state = random_state(context);
+  for (int64_t i = 0; y && i < x->count; i++) {
+    double value = random_unit(context, &state) < onnxl_tensor_double(x, i);
+    onnxl_tensor_write_double(y, i, 1, &value);
+  }
+  return y != NULL;
+}
+ONNXL_KERNEL(bernoulli, EXACT);
+
+/* Draws classes from rows of unnormalized log probabilities. */
+static bool
+run_multinomial(OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *x = onnxl_ctx_input(context, 0);
+  int32_t type;
+  int64_t samples = onnxl_ctx_int(context, "sample_size");
+  if (x->rank != 2 || samples < 0 || (x->dims[1] == 0 && x->dims[0] > 0 && samples > 0))
+    return onnxl_ctx_invalid(context, error, "the input must be rows of classes");
+  if (!result_type(context, NULL, &type, error))
+    return false;
+  OnnxlValue *y = onnxl_ctx_output(context, 0, type, 2, (int64_t[]){ x->dims[0], samples }, error);
+  int64_t classes = x->dims[1];
+  double *p = y ? onnxl_ctx_scratch(context, (uint64_t)classes, sizeof *p, error) : NULL;
+  uint64_t state = random_state(context);
+  for (int64_t row = 0; p && row < x->dims[0] && classes > 0; row++) {
+    double max = -INFINITY, sum = 0;
+    onnxl_tensor_read_double(x, row * classes, (size_t)classes, p);
+    for (int64_t c = 0; c < classes; c++)
+      max = fmax(max, p[c]);
+    for (int64_t c = 0; c < classes; c++)
+      sum += p[c] = exp(p[c] - max);
+    for (int64_t s = 0; s < samples; s++) {
+      double target = random_unit(context, &state) * sum;
+      int64_t c = 0;
+      for (double seen = p[0]; c + 1 < classes && target >= seen; seen += p[c])
+        c++;
+      onnxl_tensor_write_double(y, row * samples + s, 1, &(double){ (double)c });
+    }
+  }
+  return p != NULL;
+}
+ONNXL_KERNEL(multinomial, EXACT);
