@@ -1,5 +1,5 @@
-/* Declared types against inferred ones. What is inferred wins, since it holds in every run; the declaration gives what
- * inference cannot know: names for sizes, and the whole type of operators without a rule. */
+/* Declared types against inferred ones. What is inferred wins, since it holds in every run. The declaration gives what
+ * inference cannot know: names for sizes, and the shape where nothing is known of it, as of operators without a rule. */
 #include "shapes/shape-internal.h"
 
 static OnnxlDiagId
@@ -117,7 +117,7 @@ anchor_tensor(const Anchor *anchor, OnnxlInfo *info, const OnnxlInfo *declared)
 }
 
 void
-onnxl_shape_anchor(OnnxlShapeScope *scope, uint32_t value, OnnxlInfo *info, bool known)
+onnxl_shape_anchor(OnnxlShapeScope *scope, uint32_t value, OnnxlInfo *info)
 {
   const OnnxlValueInfo *entry = scope->index->values[value].info;
   if (!entry->type)
@@ -128,7 +128,7 @@ onnxl_shape_anchor(OnnxlShapeScope *scope, uint32_t value, OnnxlInfo *info, bool
   if (declared.kind == ONNXL_KIND_UNKNOWN)
     return;
   bool empty = info->kind == ONNXL_KIND_UNKNOWN || (info->kind == ONNXL_KIND_TENSOR && !info->has_rank);
-  if (!known && empty && anchor.outermost) {
+  if (empty && anchor.outermost) {
     int32_t elem_type = info->elem_type;
     *info = declared;
     if (declared.kind == ONNXL_KIND_TENSOR && elem_type != 0)

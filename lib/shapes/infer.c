@@ -9,6 +9,12 @@ void
 onnxl_shape_finding(OnnxlShapeScope *scope, uint32_t node, OnnxlDiagId id, const char *format, ...)
 {
   OnnxlShapeRun *run = scope->run;
+  if (id == ONNXL_DIAG_SHAPE_MISMATCH)
+    run->n_mismatches++;
+  if (run->dead > 0)
+    return;
+  if (id == ONNXL_DIAG_SHAPE_MISMATCH && run->undecided > 0)
+    id = ONNXL_DIAG_SHAPE_MISMATCH_BRANCH;
   if (!ONNXL_GROW(run->arena, &run->findings, run->n_findings, &run->findings_capacity))
     return;
   char message[1024];
@@ -150,6 +156,32 @@ check_contents(OnnxlShapeRun *run, OnnxlInfo *info)
   info->n_contents = 0;
 }
 
+/* Expressions grow with every operator, exponentially in the worst case: one whose text is longer than this is taken as
+ * unknown, so that its value gets a name of its own. */
+#define MAX_TEXT 500
+
+static bool
+is_open(OnnxlShapeRun *run, OnnxlExpr e)
+{
+  return !e || (!onnxl_expr_is_int(e, NULL) && onnxl_expr_text(run->pool, e).size > MAX_TEXT);
+}
+
+static void
+cut_contents(OnnxlShapeRun *run, OnnxlInfo *info)
+{
+  OnnxlExpr *copy = NULL;
+  for (uint32_t i = 0; info->contents && i < info->n_contents; i++) {
+    if (!info->contents[i] || !is_open(run, info->contents[i]))
+      continue;
+    if (!copy && (copy = ONNXL_NEW_ARRAY(run->arena, OnnxlExpr, info->n_contents)))
+      memcpy(copy, info->contents, info->n_contents * sizeof *copy);
+    if (copy)
+      copy[i] = NULL;
+  }
+  if (copy)
+    info->contents = copy;
+}
+
 void
 onnxl_shape_set_value(OnnxlShapeScope *scope, uint32_t value, const OnnxlInfo *from, OnnxlStr prefix)
 {
@@ -160,21 +192,22 @@ onnxl_shape_set_value(OnnxlShapeScope *scope, uint32_t value, const OnnxlInfo *f
   bool open = false;
   if (info.has_rank)
     for (uint32_t i = 0; i < info.rank; i++)
-      open = open || !info.dims[i];
+      open = open || is_open(run, info.dims[i]);
   if (open) {
     OnnxlExpr *dims = ONNXL_NEW_ARRAY(run->arena, OnnxlExpr, info.rank);
     if (dims) {
       for (uint32_t i = 0; i < info.rank; i++)
-        dims[i] = info.dims[i] ? info.dims[i] : onnxl_shape_fresh(scope, value, i, info.rank, prefix);
+        dims[i] = is_open(run, info.dims[i]) ? onnxl_shape_fresh(scope, value, i, info.rank, prefix) : info.dims[i];
       info.dims = dims;
     }
   }
   check_contents(run, &info);
+  cut_contents(run, &info);
   scope->values[value] = info;
 }
 
 static void
-set_outputs(OnnxlShapeNode *n, bool known)
+set_outputs(OnnxlShapeNode *n)
 {
   for (uint32_t i = 0; i < n->n_outputs; i++) {
     uint32_t value = n->node->outputs[i];
@@ -184,7 +217,7 @@ set_outputs(OnnxlShapeNode *n, bool known)
     if (n->failed) /* nothing is believed, so that one mistake makes one finding */
       info = (OnnxlInfo){ .kind = info.kind, .elem_type = info.elem_type };
     if (n->scope->index->values[value].info)
-      onnxl_shape_anchor(n->scope, value, &info, known && !n->failed);
+      onnxl_shape_anchor(n->scope, value, &info);
     onnxl_shape_set_value(n->scope, value, &info, n->proto->op_type);
     OnnxlExpr *shown = n->scope->shown[value];
     for (uint32_t k = 0; shown && k < info.rank; k++)
@@ -207,7 +240,7 @@ apply(OnnxlShapeNode *n)
   const OnnxlFunction *function = onnxl_function_table_find(n->run->functions, n->proto);
   if (function) {
     onnxl_shape_call(n, function);
-    set_outputs(n, true);
+    set_outputs(n);
     return;
   }
   OnnxlShapeScope *scope = n->scope;
@@ -224,7 +257,7 @@ apply(OnnxlShapeNode *n)
                         ONNXL_ARG(n->proto->op_type));
   if (n->schema)
     set_output_types(n);
-  set_outputs(n, rule != NULL);
+  set_outputs(n);
 }
 
 static bool

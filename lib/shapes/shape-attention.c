@@ -89,4 +89,6 @@ onnxl_shape_rule_linear_attention(OnnxlShapeNode *n)
     return;
   const OnnxlExpr state[] = { k.batch, k.heads, k.size, v.size };
   memcpy(onnxl_shape_output(n, 1, 4), state, sizeof state);
+  if (!onnxl_shape_input(n, 3)) /* nothing else fixes the type of the state then */
+    onnxl_shape_set_type(n, 1, n->inputs[0]->elem_type);
 }

@@ -45,27 +45,44 @@ onnxl_shape_graph_output(const OnnxlShapeNode *n, uint32_t graph, uint32_t i)
   return i < g->n_outputs && g->outputs[i] != ONNXL_NONE ? &n->scope->values[g->outputs[i]] : NULL;
 }
 
+/* A branch that is known never to be taken is inferred too, for those who look into it, but makes no findings. One that is
+ * taken in no run that succeeds, since a node in it cannot fit, says nothing about the outputs. */
 void
 onnxl_shape_rule_if(OnnxlShapeNode *n)
 {
-  uint32_t branches[] = { onnxl_shape_subgraph(n, "then_branch"), onnxl_shape_subgraph(n, "else_branch") };
+  const uint32_t branches[] = { onnxl_shape_subgraph(n, "then_branch"), onnxl_shape_subgraph(n, "else_branch") };
+  OnnxlExpr condition = onnxl_shape_scalar(n, 0);
+  bool decided = condition && onnxl_expr_is_int(condition, NULL);
+  bool possible[2] = { true, true };
   for (int k = 0; k < 2; k++) {
-    if (branches[k] == ONNXL_NONE || !onnxl_shape_run_graph(n, branches[k], NULL, 0))
+    if (branches[k] == ONNXL_NONE)
       return;
+    uint32_t *around = NULL;
+    if (!decided)
+      around = &n->run->undecided;
+    else if (onnxl_shape_is(condition, 0) == (k == 0))
+      around = &n->run->dead;
+    uint64_t mismatches = n->run->n_mismatches;
+    if (around)
+      ++*around;
+    bool ok = onnxl_shape_run_graph(n, branches[k], NULL, 0);
+    if (around)
+      --*around;
+    if (!ok)
+      return;
+    possible[k] = around != &n->run->dead && n->run->n_mismatches == mismatches;
     uint32_t count = n->scope->index->graphs[branches[k]].n_outputs;
     if (count != n->n_outputs) {
       onnxl_shape_error(n, "%s has %u outputs for %u", k == 0 ? "then_branch" : "else_branch", count, n->n_outputs);
       return;
     }
   }
-  OnnxlExpr condition = onnxl_shape_scalar(n, 0);
-  bool decided = condition && onnxl_expr_is_int(condition, NULL);
   for (uint32_t i = 0; i < n->n_outputs; i++) {
     const OnnxlInfo *a = onnxl_shape_graph_output(n, branches[0], i), *b = onnxl_shape_graph_output(n, branches[1], i);
     if (!a || !b)
       continue;
-    if (decided)
-      n->outputs[i] = onnxl_shape_is(condition, 0) ? *b : *a;
+    if (possible[0] != possible[1])
+      n->outputs[i] = possible[0] ? *a : *b;
     else
       onnxl_info_join(n->run, a, b, &n->outputs[i]);
   }

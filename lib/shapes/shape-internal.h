@@ -56,6 +56,9 @@ typedef struct OnnxlShapeRun {
   OnnxlMap constraint_ids;
   OnnxlShapeFinding *findings; /* pending: a later pass over a loop body takes back those of an earlier one */
   size_t n_findings, findings_capacity;
+  uint64_t n_mismatches; /* nodes that cannot fit, so far, findings that were taken back included */
+  uint32_t undecided;    /* branches around the walk whose condition is not known */
+  uint32_t dead;         /* branches around the walk that are never taken */
   OnnxlMap broadcast_ids; /* from the expression of a broadcast dim to its operands, see broadcast.c */
   struct OnnxlBroadcastSet *broadcast_sets;
   size_t n_broadcast_sets, broadcast_sets_capacity;
@@ -226,9 +229,8 @@ void onnxl_shape_add_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation
 
 /* --- declared against inferred (anchor.c) ------------------------------------------------------------------------- */
 
-/* Compares an inferred value with its declaration and takes from that what inference does not know. known: the operator has
- * a rule (otherwise the declaration is believed). */
-void onnxl_shape_anchor(OnnxlShapeScope *scope, uint32_t value, OnnxlInfo *info, bool known);
+/* Compares an inferred value with its declaration and takes from that what inference does not know. */
+void onnxl_shape_anchor(OnnxlShapeScope *scope, uint32_t value, OnnxlInfo *info);
 
 /* --- the walk (infer.c) ------------------------------------------------------------------------------------------- */
 

@@ -17,7 +17,9 @@ from_front(OnnxlShapeNode *n, OnnxlExpr v, OnnxlExpr d)
   return onnxl_expr_add(n->pool, v, onnxl_expr_mul(n->pool, d, negative));
 }
 
-/* Bounds that exporters write for "to the end". 2^31-1 and -2^31 are among them: a larger axis is ruled out. */
+/* Bounds that exporters write for "to the end": 2^63-1, 2^31-1, 10^9 and the like. An axis beyond is ruled out. */
+#define FAR_AWAY 1000000000
+
 static bool
 beyond(OnnxlShapeNode *n, OnnxlExpr v, OnnxlExpr d)
 {
@@ -26,8 +28,9 @@ beyond(OnnxlShapeNode *n, OnnxlExpr v, OnnxlExpr d)
     return false;
   if (value == INT64_MAX || value <= INT64_MIN + 1)
     return true;
-  OnnxlExpr limit = onnxl_shape_lit(n, INT32_MAX);
-  return (value >= INT32_MAX || value <= -INT32_MAX) && onnxl_shape_assume(n, d, ONNXL_REL_LE, limit);
+  if (value > -FAR_AWAY && value < FAR_AWAY)
+    return false;
+  return onnxl_shape_assume(n, d, ONNXL_REL_LE, onnxl_shape_lit(n, value < 0 ? -value : value));
 }
 
 /* Elements from s to before e, both clamped to [0, d]. The forms by sign avoid nested clamps. */
@@ -41,6 +44,8 @@ forward_length(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr s, OnnxlExpr e)
   bool start_front = onnxl_shape_min(n, s) >= 0, start_back = onnxl_shape_max(n, s) < 0;
   bool end_front = onnxl_shape_min(n, e) >= 0, end_back = onnxl_shape_max(n, e) < 0;
   bool to_end = e == d || (onnxl_expr_is_int(e, &end) && end > 0 && beyond(n, e, d));
+  if (to_end && start_literal && start == 0)
+    return d;
   if (to_end && start_front)
     return onnxl_expr_max(pool, zero, onnxl_expr_sub(pool, d, s));
   if (to_end && start_back)
@@ -96,26 +101,39 @@ slice_length(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr s, OnnxlExpr e, OnnxlExpr
   return by == INT64_MIN ? NULL : onnxl_expr_ceil_div(n->pool, length, onnxl_shape_lit(n, by > 0 ? by : -by));
 }
 
-/* The contents of a rank-1 slice with literal bounds. */
+/* The contents of a slice; starts and steps by axis, NULL where they are not literal. */
 static void
-move_slice(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr start, OnnxlExpr step)
+move_slice(OnnxlShapeNode *n, const OnnxlInfo *input, const OnnxlExpr *starts, const OnnxlExpr *steps)
 {
-  int64_t count = onnxl_shape_small(n, 0), size = input->n_contents, s, by;
-  if ((!input->has_contents && !input->reals) || input->rank != 1 || count < 0 || !start || !step
-      || !onnxl_expr_is_int(start, &s) || !onnxl_expr_is_int(step, &by))
+  int64_t dims[ONNXL_SHAPE_MAX_RANK], out[ONNXL_SHAPE_MAX_RANK], first[ONNXL_SHAPE_MAX_RANK], by[ONNXL_SHAPE_MAX_RANK];
+  int64_t index[ONNXL_SHAPE_MAX_RANK] = { 0 };
+  int64_t count = input->has_contents || input->reals ? onnxl_shape_small(n, 0) : -1;
+  if (count < 0 || !onnxl_shape_literal_dims(input, dims) || !onnxl_shape_literal_dims(&n->outputs[0], out))
     return;
-  if (s < 0)
-    s = s < -size ? 0 : s + size;
-  s = MIN(s, by > 0 ? size : size - 1);
-  uint32_t *map = ONNXL_NEW_ARRAY(n->arena, uint32_t, (size_t)count);
-  for (int64_t i = 0; map && i < count; i++) {
-    int64_t at = s + i * by;
-    if (at < 0 || at >= size)
+  for (uint32_t d = 0; d < input->rank; d++) {
+    if (!starts[d] || !steps[d] || !onnxl_expr_is_int(starts[d], &first[d]) || !onnxl_expr_is_int(steps[d], &by[d]))
       return;
-    map[i] = (uint32_t)at;
+    if (first[d] < 0)
+      first[d] = first[d] < -dims[d] ? 0 : first[d] + dims[d];
+    first[d] = MIN(first[d], by[d] > 0 ? dims[d] : dims[d] - 1);
   }
-  if (map)
-    onnxl_shape_move(n, 0, input, map, (uint64_t)count);
+  uint32_t *map = ONNXL_NEW_ARRAY(n->arena, uint32_t, (size_t)count);
+  if (!map)
+    return;
+  for (int64_t k = 0; k < count; k++) {
+    int64_t at = 0;
+    for (uint32_t d = 0; d < input->rank; d++) {
+      /* The step matters only when there is a second element, and then it is smaller than the axis. */
+      int64_t place = first[d] + (index[d] > 0 ? index[d] * by[d] : 0);
+      if (place < 0 || place >= dims[d])
+        return;
+      at = at * dims[d] + place;
+    }
+    map[k] = (uint32_t)at;
+    for (uint32_t d = input->rank; d > 0 && ++index[d - 1] == out[d - 1]; d--)
+      index[d - 1] = 0;
+  }
+  onnxl_shape_move(n, 0, input, map, (uint64_t)count);
 }
 
 static const OnnxlExpr *
@@ -143,7 +161,7 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
   const int64_t *axes = onnxl_shape_ints(n, new ? NULL : "axes", 3, &n_axes, &axes_present);
   const OnnxlExpr *starts = expressions(n, "starts", 1, &n_starts), *ends = expressions(n, "ends", 2, &n_ends);
   const OnnxlExpr *steps = new ? onnxl_shape_values(n, 4, &n_steps) : NULL;
-  OnnxlExpr one = onnxl_shape_lit(n, 1);
+  OnnxlExpr one = onnxl_shape_lit(n, 1), zero = onnxl_shape_lit(n, 0);
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
   int64_t count = axes ? n_axes : onnxl_shape_length(n, 1);
   if (!new)
@@ -156,21 +174,26 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
                       count, steps ? n_steps : (uint32_t)count);
     return;
   }
-  for (uint32_t i = 0; i < input->rank; i++)
+  OnnxlExpr first[ONNXL_SHAPE_MAX_RANK], by[ONNXL_SHAPE_MAX_RANK];
+  for (uint32_t i = 0; i < input->rank; i++) {
     dims[i] = input->dims[i];
+    first[i] = zero;
+    by[i] = one;
+  }
   for (int64_t i = 0; i < count; i++) {
     uint32_t axis = (uint32_t)i;
     if (axes && !onnxl_shape_axis(n, axes[i], input->rank, &axis))
       return;
     OnnxlExpr step = steps ? steps[i] : steps_present ? NULL : one;
+    first[axis] = starts ? starts[i] : NULL;
+    by[axis] = step;
     if (onnxl_shape_is(step, 0)) {
       onnxl_shape_error(n, "the step of axis %u is 0", axis);
       return;
     }
     dims[axis] = starts && ends ? slice_length(n, dims[axis], starts[i], ends[i], step) : NULL;
   }
-  if (count == 1 && starts)
-    move_slice(n, input, starts[0], steps ? steps[0] : steps_present ? NULL : one);
+  move_slice(n, input, first, by);
 }
 
 /* --- Gather and Scatter ------------------------------------------------------------------------------------------- */
