@@ -1,4 +1,5 @@
 /* One entry for every kind of input: what it is is told by its content. */
+#include "proto/json.h"
 #include "proto/model.h"
 #include "proto/text.h"
 #include "proto/wire.h"
@@ -57,7 +58,7 @@ onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sin
       done = onnxl_text_read(input, limits->max_depth, model, sink, error);
       break;
     case FORMAT_JSON:
-      done = onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "%s: JSON input is not supported", file->name);
+      done = onnxl_model_from_json(input, limits->max_depth, model, sink, error);
       break;
     }
   }

@@ -13,6 +13,7 @@ typedef struct Random {
   int left;        /* messages that may still be made */
   uint32_t depth;  /* messages around */
   uint32_t sparse; /* a field is set once in this many times */
+  bool plain;      /* only what any format can say: no unknown fields, no NaN payloads, UTF-8 in strings */
 } Random;
 
 enum { RANDOM_MAX_DEPTH = 14 };
@@ -78,7 +79,9 @@ random_double_bits(Random *r)
     UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000000000),
     UINT64_C(0x7ff0000000000001), UINT64_C(0xfff8000000000123), 1, UINT64_C(0x7fefffffffffffff),
   };
-  return random_chance(r, 2) ? random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
+  uint64_t bits = random_chance(r, 2) ? random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
+  bool is_nan = (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+  return r->plain && is_nan ? UINT64_C(0x7ff8000000000000) : bits;
 }
 
 static inline uint32_t
@@ -88,7 +91,17 @@ random_float_bits(Random *r)
     0, 0x80000000, 0x3f800000, 0x3dcccccd, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
     0x7f800001, 0x7fa00001, 0xffc00123, 1, 0x7f7fffff, 0x49742400, 0x4b189680, 0x38d1b717,
   };
-  return random_chance(r, 2) ? (uint32_t)random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
+  uint32_t bits = random_chance(r, 2) ? (uint32_t)random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
+  bool is_nan = (bits & INT32_MAX) > 0x7f800000;
+  return r->plain && is_nan ? 0x7fc00000 : bits;
+}
+
+/* A string for a field of the kind. */
+static inline OnnxlStr
+random_text(Random *r, OnnxlFieldKind kind)
+{
+  OnnxlStr text = random_string(r);
+  return r->plain && kind == ONNXL_FIELD_STRING && !onnxl_str_is_utf8(text) ? ONNXL_STR("latin") : text;
 }
 
 static inline OnnxlPacked
@@ -183,7 +196,7 @@ random_field(Random *r, const OnnxlFieldDescriptor *field, void *message)
       switch (field->kind) {
       case ONNXL_FIELD_STRING:
       case ONNXL_FIELD_BYTES:
-        *ONNXL_APPEND(r->arena, strings) = random_string(r);
+        *ONNXL_APPEND(r->arena, strings) = random_text(r, field->kind);
         break;
       case ONNXL_FIELD_FLOAT:
         bits = random_float_bits(r);
@@ -206,7 +219,7 @@ random_field(Random *r, const OnnxlFieldDescriptor *field, void *message)
   switch (field->kind) {
   case ONNXL_FIELD_STRING:
   case ONNXL_FIELD_BYTES:
-    *(OnnxlStr *)member = random_string(r);
+    *(OnnxlStr *)member = random_text(r, field->kind);
     break;
   case ONNXL_FIELD_ENUM:
   case ONNXL_FIELD_INT32:
@@ -285,7 +298,7 @@ random_message(Random *r, const OnnxlMessageDescriptor *descriptor, void *messag
 
   r->left--;
   r->depth++;
-  if (random_chance(r, 12 + r->sparse))
+  if (!r->plain && random_chance(r, 12 + r->sparse))
     random_unknown(r, &((OnnxlMessage *)message)->unknown);
   for (size_t i = 0; i < descriptor->n_fields; i++)
     oneof_count[descriptor->fields[i].oneof & 7]++;
@@ -320,15 +333,21 @@ random_message(Random *r, const OnnxlMessageDescriptor *descriptor, void *messag
 
 /* The model of a seed. Returns: owned. */
 static inline OnnxlModel *
-random_model(uint64_t seed)
+random_model_of(uint64_t seed, bool plain)
 {
   OnnxlModel *model = onnxl_model_new(SIZE_MAX);
-  Random r = { .state = seed, .arena = model->arena };
+  Random r = { .state = seed, .arena = model->arena, .plain = plain };
 
   r.left = 10 + (int)random_below(&r, 150);
   r.sparse = 1 + random_below(&r, 4);
   random_message(&r, &onnxl_model_descriptor, &model->proto);
   return model;
+}
+
+static inline OnnxlModel *
+random_model(uint64_t seed)
+{
+  return random_model_of(seed, false);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/output-file.h"
 #include "ops/list.h"
 #include "proto/dot.h"
+#include "proto/json.h"
 #include "proto/pretty.h"
 #include "proto/save.h"
 #include "proto/summary.h"
@@ -12,15 +13,16 @@
 /* Payloads in a file of their own start at multiples of this. */
 enum { PAYLOAD_ALIGNMENT = 64 };
 
-typedef enum Style { STYLE_ONNX, STYLE_PRETTY, STYLE_DOT, STYLE_SUMMARY } Style;
+typedef enum Style { STYLE_ONNX, STYLE_PRETTY, STYLE_JSON, STYLE_DOT, STYLE_SUMMARY } Style;
 
 static int style;
 static const char *weights = "auto";
 static bool elements, with_attributes, list_ops;
 
 static const OnnxlOption options[] = {
-  ONNXL_CHOICE(0, "style", "onnx|pretty|dot|summary", &style,
-               "ONNX's textual syntax, which onnxl-as reads (default); a listing; a drawing for Graphviz; the first look"),
+  ONNXL_CHOICE(0, "style", "onnx|pretty|json|dot|summary", &style,
+               "ONNX's textual syntax, which onnxl-as reads (default); a listing; JSON by "
+               "protobuf's mapping; a drawing for Graphviz; the first look"),
   ONNXL_STRING(0, "weights", "auto|inline|elide|FILE", &weights,
                "large values: refer to the bytes of the file that is read (default), write them, leave them out, or move "
                "them into FILE next to the text"),
@@ -94,6 +96,9 @@ write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErr
   switch ((Style)style) {
   case STYLE_PRETTY:
     onnxl_pretty_write(out, model, &pretty);
+    return true;
+  case STYLE_JSON:
+    onnxl_model_to_json(out, model, run->sink);
     return true;
   case STYLE_DOT:
     return onnxl_dot_write(out, model, error);
