@@ -1,4 +1,5 @@
-/* Equal payloads: only those of one length can be, only those of one hash are compared, and only the comparison counts. */
+/* Equal payloads: only those of one length can be, only those of one hash are compared, and only the comparison counts.
+ */
 #include "stream/align-internal.h"
 
 #include <stdlib.h>
@@ -66,8 +67,9 @@ join_places(OnnxlAlignPlan *plan, Candidate *group, size_t count)
   return left;
 }
 
-/* Joins payloads of one length. Of those with one hash each is compared with the first one only: that two payloads differ
- * under one hash happens to nobody but to somebody who wants it, and then sharing less is better than taking longer. */
+/* Joins payloads of one length. Of those with one hash each is compared with the first one only: that two payloads
+ * differ under one hash happens to nobody but to somebody who wants it, and then sharing less is better than taking
+ * longer. */
 static bool
 join_contents(OnnxlAlignPlan *plan, Candidate *group, size_t count, GError **error)
 {

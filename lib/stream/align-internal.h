@@ -13,7 +13,7 @@ typedef struct OnnxlAlignEntry {
   bool had_checksum;
   uint32_t same_as; /* the entry whose range it uses; its own number when it has one */
   uint32_t shard;
-  uint64_t offset;  /* in the data file */
+  uint64_t offset; /* in the data file */
 } OnnxlAlignEntry;
 
 /* A tensor that will be inline. */

@@ -57,8 +57,8 @@ exhausted(GError **error)
   return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the new places need more memory than --max-metadata allows");
 }
 
-/* Sets all entries of a key, so that it does not matter which of them a reader takes; adds one when there is none. value.data
- * NULL: nothing could be allocated. */
+/* Sets all entries of a key, so that it does not matter which of them a reader takes; adds one when there is none.
+ * value.data NULL: nothing could be allocated. */
 static bool
 set_entry(OnnxlAlignPlan *plan, OnnxlTensor *tensor, OnnxlStr key, OnnxlStr value, GError **error)
 {
@@ -142,8 +142,8 @@ set_place(OnnxlAlignPlan *plan, const OnnxlAlignEntry *entry, OnnxlStr location,
 
   make_external(tensor);
   return set_entry(plan, tensor, ONNXL_STR("location"), location, error) &&
-         set_entry(plan, tensor, ONNXL_STR("offset"),
-                   onnxl_arena_printf(arena, "%" G_GUINT64_FORMAT, entry->offset), error) &&
+         set_entry(plan, tensor, ONNXL_STR("offset"), onnxl_arena_printf(arena, "%" G_GUINT64_FORMAT, entry->offset),
+                   error) &&
          set_entry(plan, tensor, ONNXL_STR("length"),
                    onnxl_arena_printf(arena, "%" G_GUINT64_FORMAT, entry->payload.length), error) &&
          /* Of the right size, so that the size of the model is known before the data file is. */

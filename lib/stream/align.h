@@ -1,5 +1,5 @@
-/* Laying the weights of a model anew: a plan says which range goes where, copying carries it out, and the model is rewritten
- * to match. Weights move from file to file; what is in memory is the model's metadata and the plan. */
+/* Laying the weights of a model anew: a plan says which range goes where, copying carries it out, and the model is
+ * rewritten to match. Weights move from file to file; what is in memory is the model's metadata and the plan. */
 #ifndef ONNXL_STREAM_ALIGN_H
 #define ONNXL_STREAM_ALIGN_H
 
@@ -18,9 +18,9 @@ typedef struct OnnxlAlignOptions {
 
 typedef struct OnnxlAlignPlan OnnxlAlignPlan;
 
-/* Plans for model, whose external data is in files; both must outlive the plan. Nothing is written, and payloads are read
- * only to find equal ones or to verify checksums. Every range is checked before the first byte is copied. Returns: owned;
- * NULL with ONNXL_ERROR_INVALID and findings, ONNXL_ERROR_IO or ONNXL_ERROR_LIMIT. */
+/* Plans for model, whose external data is in files; both must outlive the plan. Nothing is written, and payloads are
+ * read only to find equal ones or to verify checksums. Every range is checked before the first byte is copied. Returns:
+ * owned; NULL with ONNXL_ERROR_INVALID and findings, ONNXL_ERROR_IO or ONNXL_ERROR_LIMIT. */
 OnnxlAlignPlan *onnxl_align_plan_new(OnnxlModel *model, OnnxlExternalFiles *files, const OnnxlAlignOptions *options,
                                      OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_align_plan_free(OnnxlAlignPlan *plan);
@@ -39,20 +39,20 @@ OnnxlAlignSummary onnxl_align_plan_summary(const OnnxlAlignPlan *plan);
 /* Data files to be written, 0 when nothing will be external. */
 size_t onnxl_align_plan_shards(const OnnxlAlignPlan *plan);
 
-/* Fills fd, an empty file, with data file number shard: its size, then its ranges; what lies between reads as zeros. name:
- * for messages. */
+/* Fills fd, an empty file, with data file number shard: its size, then its ranges; what lies between reads as zeros.
+ * name: for messages. */
 bool onnxl_align_copy(const OnnxlAlignPlan *plan, size_t shard, int fd, const char *name, OnnxlCopier *copier,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Makes the model name the new places. locations: of each data file, relative to the model, copied. Entries keep their order,
- * and those with unknown keys stay. It may be called again with other locations; the size of the model depends on them
- * and on nothing that happens later. */
+/* Makes the model name the new places. locations: of each data file, relative to the model, copied. Entries keep their
+ * order, and those with unknown keys stay. It may be called again with other locations; the size of the model depends
+ * on them and on nothing that happens later. */
 bool onnxl_align_rewrite(OnnxlAlignPlan *plan, const char *const *locations, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes the checksum of each data file, which is the SHA-1 of the whole file, into the rewritten model: to all of its
  * tensors, or without OnnxlAlignOptions.checksum to those that had one. Files of which nobody wants it are not read.
  * fds, names: of all data files, filled. */
-bool onnxl_align_checksums(OnnxlAlignPlan *plan, const int *fds, const char *const *names, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_align_checksums(OnnxlAlignPlan *plan, const int *fds, const char *const *names,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -17,10 +17,10 @@ typedef struct OnnxlFileSums OnnxlFileSums;
 OnnxlFileSums *onnxl_file_sums_new(void);
 void onnxl_file_sums_free(OnnxlFileSums *sums);
 
-/* Compares the checksum that a tensor names with that of its file. Returns false with ONNXL_ERROR_INVALID and a finding when
- * they differ. */
+/* Compares the checksum that a tensor names with that of its file. Returns false with ONNXL_ERROR_INVALID and a finding
+ * when they differ. */
 bool onnxl_file_sums_verify(OnnxlFileSums *sums, const OnnxlExternalFile *file, OnnxlStr checksum,
-                            const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+                            const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

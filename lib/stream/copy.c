@@ -14,9 +14,9 @@
 enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
-  PIPE_SIZE = 1 << 20,          /* the most that an unprivileged process may ask for by default */
-  BUFFER_SIZE = 128 << 10,      /* of read/write */
-  WRITE_BACK_STEP = 8 << 20,    /* bytes after which the device is told to start */
+  PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
+  BUFFER_SIZE = 128 << 10,   /* of read/write */
+  WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
 };
 
 /* What happened to a part of a range. */
@@ -33,12 +33,12 @@ struct OnnxlCopier {
   int source_fd, dest_fd;
   dev_t source_device, dest_device;
   ino_t source_inode, dest_inode;
-  bool sparse;           /* the source has holes */
-  bool remote;           /* the destination's file system may copy on a server */
+  bool sparse; /* the source has holes */
+  bool remote; /* the destination's file system may copy on a server */
   bool refused[ONNXL_N_COPY_METHODS];
-  uint64_t block;        /* of the destination's file system, which sharing needs */
-  uint64_t unsynced;     /* bytes since the device was told to write */
-  int pipe[2];           /* -1: not made yet */
+  uint64_t block;    /* of the destination's file system, which sharing needs */
+  uint64_t unsynced; /* bytes since the device was told to write */
+  int pipe[2];       /* -1: not made yet */
   uint64_t pipe_size;
   char *buffer;
 };
@@ -47,7 +47,7 @@ const char *
 onnxl_copy_method_name(OnnxlCopyMethod method)
 {
   static const char *const names[ONNXL_N_COPY_METHODS] = {
-    [ONNXL_COPY_AUTO] = "auto",         [ONNXL_COPY_REFLINK] = "reflink",         [ONNXL_COPY_RANGE] = "copy_file_range",
+    [ONNXL_COPY_AUTO] = "auto",     [ONNXL_COPY_REFLINK] = "reflink",       [ONNXL_COPY_RANGE] = "copy_file_range",
     [ONNXL_COPY_SPLICE] = "splice", [ONNXL_COPY_READ_WRITE] = "read/write",
   };
 
@@ -300,7 +300,8 @@ step_read_write(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *des
   if (!copier->buffer)
     copier->buffer = g_malloc(BUFFER_SIZE);
   while (*length > 0) {
-    ssize_t n = read_some(*source, copier->buffer, MIN(MIN(*length, copier->options.chunk_size), (uint64_t)BUFFER_SIZE));
+    ssize_t n =
+      read_some(*source, copier->buffer, MIN(MIN(*length, copier->options.chunk_size), (uint64_t)BUFFER_SIZE));
     if (n < 0) {
       onnxl_error_errno(error, errno, "cannot read '%s'", source->name);
       return STEP_FAILED;
@@ -403,8 +404,8 @@ copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint6
   OnnxlCopyMethod order[] = { ONNXL_COPY_RANGE, ONNXL_COPY_SPLICE, ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
-  /* Where copy_file_range() shifts bytes against the pages, the kernel does so through a pipe of its own, of 16 pages: a
-   * third slower than through ours. A file system that copies on a server is not slowed down by that. */
+  /* Where copy_file_range() shifts bytes against the pages, the kernel does so through a pipe of its own, of 16 pages:
+   * a third slower than through ours. A file system that copies on a server is not slowed down by that. */
   if (!copier->remote && (source.offset - dest.offset) % PAGE != 0) {
     order[0] = ONNXL_COPY_SPLICE;
     order[1] = ONNXL_COPY_RANGE;

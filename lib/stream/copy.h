@@ -1,4 +1,5 @@
-/* Copying byte ranges from file to file at the speed of the kernel, without a byte of them in our memory where possible. */
+/* Copying byte ranges from file to file at the speed of the kernel, without a byte of them in our memory where
+ * possible. */
 #ifndef ONNXL_STREAM_COPY_H
 #define ONNXL_STREAM_COPY_H
 
@@ -20,8 +21,8 @@ typedef enum OnnxlCopyMethod {
 const char *onnxl_copy_method_name(OnnxlCopyMethod method);
 
 typedef struct OnnxlCopyOptions {
-  /* Not AUTO: only this method, and ONNXL_ERROR_UNSUPPORTED when the system refuses it. What is less than a block at the
-   * end of a range cannot be shared; with REFLINK it is copied. */
+  /* Not AUTO: only this method, and ONNXL_ERROR_UNSUPPORTED when the system refuses it. What is less than a block at
+   * the end of a range cannot be shared; with REFLINK it is copied. */
   OnnxlCopyMethod method;
   uint64_t chunk_size; /* bytes a system call copies at most (sharing apart); 0: a default */
   bool write_back;     /* the destination will be synced: start writing it to the device while copying */
@@ -52,16 +53,16 @@ typedef struct OnnxlCopyPlace {
   const char *name; /* for messages, borrowed */
 } OnnxlCopyPlace;
 
-/* Copies length bytes. The range of the destination must be fresh: a hole, or behind the end of its file. Where the source
- * has a hole, so has the destination then, which its owner gives its full size with ftruncate(). Returns false with
- * ONNXL_ERROR_IO: a call failed (whatever was written then is undefined), the source ends too early, or progress
+/* Copies length bytes. The range of the destination must be fresh: a hole, or behind the end of its file. Where the
+ * source has a hole, so has the destination then, which its owner gives its full size with ftruncate(). Returns false
+ * with ONNXL_ERROR_IO: a call failed (whatever was written then is undefined), the source ends too early, or progress
  * cancelled. */
-bool onnxl_copy_range(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_copy_range(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes bytes that lie in memory. */
-bool onnxl_copy_bytes(OnnxlCopier *copier, const void *bytes, size_t size, OnnxlCopyPlace dest, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_copy_bytes(OnnxlCopier *copier, const void *bytes, size_t size, OnnxlCopyPlace dest,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Reads exactly size bytes of a file. */
 bool onnxl_copy_read(OnnxlCopyPlace source, void *buffer, size_t size, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -61,8 +61,8 @@ onnxl_external_files_free(OnnxlExternalFiles *files)
   g_free(files);
 }
 
-/* Models with a file for each tensor need more descriptors than a process has by default, but not more than it may ask for.
- * Where that fails, so will opening. */
+/* Models with a file for each tensor need more descriptors than a process has by default, but not more than it may ask
+ * for. Where that fails, so will opening. */
 static void
 raise_descriptor_limit(void)
 {
@@ -91,8 +91,7 @@ onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tenso
     return NULL;
   }
   file = g_new(File, 1);
-  *file = (File){ { g_steal_pointer(&path), fd, (uint64_t)st.st_size, st.st_dev, st.st_ino,
-                    files->files->len }, NULL };
+  *file = (File){ { g_steal_pointer(&path), fd, (uint64_t)st.st_size, st.st_dev, st.st_ino, files->files->len }, NULL };
   g_ptr_array_add(files->files, file);
   g_hash_table_insert(files->by_location, (char *)file->public.location, file);
   return &file->public;

@@ -22,14 +22,14 @@ typedef struct OnnxlExternalFile {
 } OnnxlExternalFile;
 
 /* Opens the file at location, or returns the one opened before. Refused: absolute paths, ".." out of
- * the folder, symbolic links (unless allowed), anything but a regular file; opening never blocks. Returns: borrowed; NULL
- * with ONNXL_ERROR_IO naming tensor and location. */
+ * the folder, symbolic links (unless allowed), anything but a regular file; opening never blocks. Returns: borrowed;
+ * NULL with ONNXL_ERROR_IO naming tensor and location. */
 const OnnxlExternalFile *onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tensor_name,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Where the values of an external tensor lie: its file, offset and length (of the entries, else what dims and type need).
- * The range is checked against the size of the file; a length that is larger than needed is a warning. Findings and errors
- * name the tensor. */
+/* Where the values of an external tensor lie: its file, offset and length (of the entries, else what dims and type
+ * need). The range is checked against the size of the file; a length that is larger than needed is a warning. Findings
+ * and errors name the tensor. */
 typedef struct OnnxlExternalRange {
   const OnnxlExternalFile *file;
   uint64_t offset;
@@ -40,7 +40,8 @@ typedef struct OnnxlExternalRange {
 bool onnxl_external_range(OnnxlExternalFiles *files, const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,
                           OnnxlExternalRange *ret_range, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Maps the file of a range read-only, once for all its ranges; *ret_bytes lives as long as files. A range of 0 bytes gives an empty string. */
+/* Maps the file of a range read-only, once for all its ranges; *ret_bytes lives as long as files. A range of 0 bytes
+ * gives an empty string. */
 bool onnxl_external_map(OnnxlExternalFiles *files, const OnnxlExternalRange *range, OnnxlStr *ret_bytes,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -51,9 +52,9 @@ bool onnxl_external_read(const OnnxlExternalRange *range, void *dest, GError **e
 size_t onnxl_external_files_count(const OnnxlExternalFiles *files);
 const OnnxlExternalFile *onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i);
 
-/* True when one of the files is reached through the directory entry path, be it at the end of its location or on the way
- * there along symbolic links: whoever puts another file there takes this one away from the model. Another name (hard link)
- * of the same file is another entry. */
+/* True when one of the files is reached through the directory entry path, be it at the end of its location or on the
+ * way there along symbolic links: whoever puts another file there takes this one away from the model. Another name
+ * (hard link) of the same file is another entry. */
 bool onnxl_external_files_use(const OnnxlExternalFiles *files, const char *path);
 
 #endif

@@ -91,7 +91,8 @@ report_overlap(Checker *checker, const OnnxlLayoutTensor *before, const OnnxlLay
 
   file->overlaps++;
   onnxl_diag(checker->sink, ONNXL_DIAG_EXTERNAL_OVERLAP, NULL,
-             "tensors '%.*s' and '%.*s' overlap: both have bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " of '%s'",
+             "tensors '%.*s' and '%.*s' overlap: both have bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
+             " of '%s'",
              ONNXL_ARG(before->name), ONNXL_ARG(tensor->name), tensor->offset,
              MIN(end, tensor->offset + tensor->length) - 1, file->location);
 }

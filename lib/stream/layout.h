@@ -1,5 +1,5 @@
-/* Whether the external data of a model lie where and how they should. Files are opened and measured; payloads are read for
- * checksums only. */
+/* Whether the external data of a model lie where and how they should. Files are opened and measured; payloads are read
+ * for checksums only. */
 #ifndef ONNXL_STREAM_LAYOUT_H
 #define ONNXL_STREAM_LAYOUT_H
 
@@ -36,10 +36,10 @@ typedef struct OnnxlLayout {
   size_t n_files;
 } OnnxlLayout;
 
-/* Looks at all external tensors and reports what is wrong as findings: files that cannot be opened, ranges outside of their
- * file, lengths that are not what dims and type need, offsets that are not aligned, checksums that differ; as warnings
- * ranges that overlap in part. Everything in *ret_layout lives in the model's arena, locations as long as files. Returns
- * false with ONNXL_ERROR_INVALID after findings of severity error; *ret_layout is filled even then. */
+/* Looks at all external tensors and reports what is wrong as findings: files that cannot be opened, ranges outside of
+ * their file, lengths that are not what dims and type need, offsets that are not aligned, checksums that differ; as
+ * warnings ranges that overlap in part. Everything in *ret_layout lives in the model's arena, locations as long as
+ * files. Returns false with ONNXL_ERROR_INVALID after findings of severity error; *ret_layout is filled even then. */
 bool onnxl_layout_check(OnnxlModel *model, OnnxlExternalFiles *files, const OnnxlLayoutOptions *options,
                         OnnxlDiagSink *sink, OnnxlLayout *ret_layout, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -65,8 +65,8 @@ destination_location(const Destination *destination, const char *path, GError **
   if (destination->folder[length - 1] == '/')
     length--;
   if (strncmp(whole, destination->folder, length) != 0 || whole[length] != '/') {
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: the data file must be in or below the model's folder, %s", path,
-               destination->folder);
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: the data file must be in or below the model's folder, %s",
+               path, destination->folder);
     return NULL;
   }
   if (!onnxl_str_is_utf8(onnxl_str(whole + length))) {
@@ -81,8 +81,8 @@ destination_check(const Destination *destination, const char *path, const OnnxlM
                   const OnnxlExternalFiles *files, GError **error)
 {
   bool is_model = path == destination->model;
-  bool replaces_source = destination->model && destination->source &&
-                         onnxl_path_same_entry(destination->model, destination->source);
+  bool replaces_source =
+    destination->model && destination->source && onnxl_path_same_entry(destination->model, destination->source);
 
   if (!is_model && destination->source && onnxl_path_same_entry(path, destination->source))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);

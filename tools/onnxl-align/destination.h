@@ -15,15 +15,16 @@ typedef struct Destination {
 bool destination_init(Destination *destination, const char *output, const char *source, GError **error);
 void destination_clear(Destination *destination);
 
-/* Path of data file number shard. data: as after --data, or NULL. Returns: owned; NULL with error when there is no name. */
+/* Path of data file number shard. data: as after --data, or NULL. Returns: owned; NULL with error when there is no
+ * name. */
 char *destination_data_path(const Destination *destination, const char *data, size_t shard, GError **error);
 
-/* The location that the model names for a data file: its path relative to the folder. Returns: owned; NULL with error when
- * the file is not below the folder, so that a reader would refuse it. */
+/* The location that the model names for a data file: its path relative to the folder. Returns: owned; NULL with error
+ * when the file is not below the folder, so that a reader would refuse it. */
 char *destination_location(const Destination *destination, const char *path, GError **error);
 
-/* Refuses to put an output in the place of something that the source needs. The model itself may replace the source model,
- * and then its data files those of the source, since nothing else is left that needs them. */
+/* Refuses to put an output in the place of something that the source needs. The model itself may replace the source
+ * model, and then its data files those of the source, since nothing else is left that needs them. */
 bool destination_check(const Destination *destination, const char *path, const OnnxlModel *model,
                        const OnnxlExternalFiles *files, GError **error);
 

@@ -12,19 +12,23 @@ static bool check, checksum, dedup, no_fsync;
 static int to, order, copy_method;
 
 static const OnnxlOption options[] = {
-  ONNXL_SIZE('a', "alignment", &alignment, "put every external tensor at a multiple of this, a power of two (default: 4096)"),
+  ONNXL_SIZE('a', "alignment", &alignment,
+             "put every external tensor at a multiple of this, a power of two (default: 4096)"),
   ONNXL_STRING(0, "data", "FILE", &data_file, "the data file (default: the output with .data appended)"),
   ONNXL_SIZE(0, "threshold", &threshold, "move inline tensors of at least this size out (default: they stay)"),
   ONNXL_SIZE(0, "inline-below", &inline_below, "pull external tensors below this size in (default: they stay)"),
   ONNXL_CHOICE(0, "to", "as-is|external|inline", &to, "move all tensors out, or in (default: as-is)"),
-  ONNXL_SIZE(0, "shard-size", &shard_size, "several data files of at most this size; a larger tensor has one to itself"),
+  ONNXL_SIZE(0, "shard-size", &shard_size,
+             "several data files of at most this size; a larger tensor has one to itself"),
   ONNXL_FLAG(0, "dedup", &dedup, "let tensors with equal bytes share one range"),
   ONNXL_CHOICE(0, "order", "model|size", &order, "order in the data file: that of the model, or largest first"),
-  ONNXL_FLAG(0, "checksum", &checksum, "write the SHA-1 of its file to every external tensor, and verify those of the source"),
+  ONNXL_FLAG(0, "checksum", &checksum,
+             "write the SHA-1 of its file to every external tensor, and verify those of the source"),
   ONNXL_FLAG(0, "check", &check, "write nothing: verify ranges, sizes and alignment, report overlaps and waste"),
   ONNXL_SIZE(0, "chunk-size", &chunk_size, "bytes copied at a time (default: 4M)"),
   ONNXL_CHOICE(0, "copy", "auto|reflink|range|splice|rw", &copy_method,
-               "how bytes are copied: by sharing blocks, copy_file_range, splice, or read and write (default: the first that works)"),
+               "how bytes are copied: by sharing blocks, copy_file_range, splice, or read and write (default: the "
+               "first that works)"),
   ONNXL_FLAG(0, "no-fsync", &no_fsync, "do not wait until the files are on disk"),
   ONNXL_OPTIONS_END
 };
@@ -36,8 +40,8 @@ typedef struct Job {
   OnnxlAlignPlan *plan;
   Destination destination;
   OnnxlOutputSet *outputs;
-  GPtrArray *paths;  /* of the data files */
-  GArray *fds;       /* int */
+  GPtrArray *paths; /* of the data files */
+  GArray *fds;      /* int */
   OnnxlProgress progress;
   uint64_t progressed;
   OnnxlCopyStats copied;
@@ -145,8 +149,8 @@ copy(Job *job, GError **error)
 
   onnxl_progress_init(&job->progress, job->run, "bytes", onnxl_align_plan_summary(job->plan).bytes);
   for (size_t i = 0; i < job->fds->len && ok; i++)
-    ok = onnxl_align_copy(job->plan, i, g_array_index(job->fds, int, i), g_ptr_array_index(job->paths, i), copier,
-                          error);
+    ok =
+      onnxl_align_copy(job->plan, i, g_array_index(job->fds, int, i), g_ptr_array_index(job->paths, i), copier, error);
   onnxl_progress_end(&job->progress);
   job->copied = onnxl_copier_stats(copier);
   onnxl_copier_free(copier);
@@ -157,8 +161,13 @@ static bool
 align(OnnxlRun *run, OnnxlModel *model, OnnxlExternalFiles *files, GError **error)
 {
   OnnxlAlignOptions align_options = {
-    .alignment = alignment, .threshold = to == 1 ? 0 : threshold, .inline_below = to == 2 ? UINT64_MAX : inline_below,
-    .shard_size = shard_size, .dedup = dedup, .by_size = order == 1, .checksum = checksum,
+    .alignment = alignment,
+    .threshold = to == 1 ? 0 : threshold,
+    .inline_below = to == 2 ? UINT64_MAX : inline_below,
+    .shard_size = shard_size,
+    .dedup = dedup,
+    .by_size = order == 1,
+    .checksum = checksum,
   };
   Job job = { .run = run, .model = model };
   bool ok = destination_init(&job.destination, run->common.output, run->input, error);
@@ -188,8 +197,9 @@ add_inputs(OnnxlRun *run, const char *folder, const OnnxlExternalFiles *files)
 {
   onnxl_run_add_input(run, run->input);
   for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
-    char *path = strcmp(folder, ".") == 0 ? g_strdup(onnxl_external_files_get(files, i)->location)
-                                          : g_build_filename(folder, onnxl_external_files_get(files, i)->location, NULL);
+    char *path = strcmp(folder, ".") == 0
+                   ? g_strdup(onnxl_external_files_get(files, i)->location)
+                   : g_build_filename(folder, onnxl_external_files_get(files, i)->location, NULL);
     onnxl_run_add_input(run, path);
     g_free(path);
   }
@@ -220,8 +230,9 @@ run_align(OnnxlRun *run, GError **error)
 static const OnnxlTool tool = {
   .name = "onnxl-align",
   .usage = "[OPTION]... -o DST.onnx [SRC.onnx]\n       onnxl-align --check [OPTION]... [SRC.onnx]",
-  .summary = "Writes a model anew with every external tensor at a multiple of the alignment, so that a runtime can map\n"
-             "it as it lies; moves weights out of the model or back in. Bytes go from file to file inside the kernel.",
+  .summary =
+    "Writes a model anew with every external tensor at a multiple of the alignment, so that a runtime can map\n"
+    "it as it lies; moves weights out of the model or back in. Bytes go from file to file inside the kernel.",
   .examples = "  onnxl-align -o aligned.onnx model.onnx\n"
               "      Aligns the weights to pages.\n"
               "  onnxl-align --to=external --dedup -o split.onnx model.onnx\n"
