@@ -33,9 +33,8 @@ put_shape(OnnxlModel *model, OnnxlExprPool *pool, const OnnxlInfo *info, const O
     return;
   if (!type->shape || type->shape->dim.count != info->rank) {
     type->shape = ONNXL_NEW(model->arena, OnnxlShapeProto);
-    for (uint32_t i = 0; type->shape && i < info->rank; i++)
-      if (!ONNXL_APPEND(model->arena, &type->shape->dim))
-        return;
+    if (!type->shape || (info->rank > 0 && !ONNXL_EXTEND(model->arena, &type->shape->dim, info->rank)))
+      return;
   }
   for (uint32_t i = 0; type->shape && i < info->rank; i++)
     put_dim(pool, dims[i], &type->shape->dim.items[i]);
@@ -79,40 +78,73 @@ put_type(OnnxlModel *model, OnnxlExprPool *pool, const OnnxlInfo *info, const On
   return true;
 }
 
-/* Inference and the model share these structs: what index calls constant is this model's own. */
-static void
-annotate_value(OnnxlModel *model, const OnnxlInference *inference, uint32_t id)
+/* Inference and the model share these structs: what index calls constant is this model's own. Returns the
+ * type of the value's entry, completed, or a new one; NULL when not enough is known. */
+static OnnxlType *
+type_for(OnnxlModel *model, const OnnxlInference *inference, uint32_t id)
 {
-  const OnnxlIndexValue *value = &inference->index->values[id];
-  OnnxlValueInfo *entry = (OnnxlValueInfo *)value->info;
+  const OnnxlValueInfo *entry = inference->index->values[id].info;
   OnnxlType *type = entry ? entry->type : NULL;
   if (type && !type->tensor_type && !type->sparse_tensor_type && !type->sequence_type && !type->optional_type
       && !type->map_type && !type->opaque_type)
     type = NULL;
-  if (!put_type(model, inference->pool, &inference->values[id], onnxl_inference_shown_dims(inference, id), 0, &type))
-    return;
-  if (!entry) {
-    OnnxlGraph *graph = (OnnxlGraph *)inference->index->graphs[value->graph].proto;
-    entry = ONNXL_APPEND(model->arena, &graph->value_info);
-    if (!entry)
-      return;
-    entry->name = value->name;
+  bool known = put_type(model, inference->pool, &inference->values[id], onnxl_inference_shown_dims(inference, id), 0, &type);
+  return known ? type : NULL;
+}
+
+/* Completes the entries that exist. Those that are to be added are counted by graph. */
+static void
+complete_entries(OnnxlModel *model, const OnnxlInference *inference, uint32_t *counts)
+{
+  const OnnxlIndex *index = inference->index;
+  for (uint32_t id = 0; id < index->n_values; id++) {
+    const OnnxlIndexValue *value = &index->values[id];
+    bool input = value->kind == ONNXL_VALUE_INPUT && value->graph == 0;
+    if (value->kind != ONNXL_VALUE_NODE_OUTPUT && !input)
+      continue;
+    OnnxlType *type = value->info ? type_for(model, inference, id) : NULL;
+    if (type)
+      ((OnnxlValueInfo *)value->info)->type = type;
+    counts[value->graph] += !value->info && !input;
   }
-  entry->type = type;
+}
+
+static void
+add_entries(OnnxlModel *model, const OnnxlInference *inference, const uint32_t *counts, OnnxlValueInfo **next)
+{
+  const OnnxlIndex *index = inference->index;
+  for (uint32_t g = 0; g < index->n_graphs; g++) {
+    OnnxlGraph *graph = (OnnxlGraph *)index->graphs[g].proto;
+    if (counts[g] > 0 && !(next[g] = ONNXL_EXTEND(model->arena, &graph->value_info, counts[g])))
+      return;
+  }
+  for (uint32_t id = 0; id < index->n_values; id++) {
+    const OnnxlIndexValue *value = &index->values[id];
+    OnnxlType *type = !value->info && value->kind == ONNXL_VALUE_NODE_OUTPUT ? type_for(model, inference, id) : NULL;
+    if (!type)
+      continue;
+    next[value->graph]->name = value->name;
+    next[value->graph]->type = type;
+    next[value->graph]++;
+  }
+  /* Room that was kept for values of which nothing is known. */
+  for (uint32_t g = 0; g < index->n_graphs; g++) {
+    OnnxlGraph *graph = (OnnxlGraph *)index->graphs[g].proto;
+    if (counts[g] > 0)
+      graph->value_info.count = (size_t)(next[g] - graph->value_info.items);
+  }
 }
 
 bool
 onnxl_shapes_annotate(OnnxlModel *model, const OnnxlInference *inference, GError **error)
 {
-  const OnnxlIndex *index = inference->index;
-  /* Entries are appended to lists whose items the index points at, so those that exist come first. */
-  for (int pass = 0; pass < 2; pass++)
-    for (uint32_t id = 0; id < index->n_values; id++) {
-      const OnnxlIndexValue *value = &index->values[id];
-      bool input = value->kind == ONNXL_VALUE_INPUT && value->info && value->graph == 0;
-      if ((value->kind == ONNXL_VALUE_NODE_OUTPUT || input) && (value->info != NULL) == (pass == 0))
-        annotate_value(model, inference, id);
-    }
+  uint32_t n = inference->index->n_graphs;
+  uint32_t *counts = ONNXL_NEW_ARRAY(model->arena, uint32_t, n);
+  OnnxlValueInfo **next = ONNXL_NEW_ARRAY(model->arena, OnnxlValueInfo *, n);
+  if (counts && next) {
+    complete_entries(model, inference, counts);
+    add_entries(model, inference, counts, next);
+  }
   return !onnxl_arena_exhausted(model->arena)
          || onnxl_fail(error, ONNXL_ERROR_LIMIT, "the annotated model needs more metadata than --max-metadata allows");
 }

@@ -64,9 +64,8 @@ void
 onnxl_shape_call(OnnxlShapeNode *n, const OnnxlFunction *function)
 {
   OnnxlShapeRun *run = n->run;
-  if (run->steps > run->max_steps) {
-    onnxl_fail(&run->error, ONNXL_ERROR_LIMIT, "the calls of functions expand to more than %" G_GUINT64_FORMAT " nodes",
-               run->max_steps);
+  if (run->n_calls++ >= ONNXL_SHAPE_MAX_CALLS) {
+    onnxl_fail(&run->error, ONNXL_ERROR_LIMIT, "functions are called more than %d times", ONNXL_SHAPE_MAX_CALLS);
     return;
   }
   const OnnxlIndex *index = index_of(run, function);

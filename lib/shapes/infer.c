@@ -444,7 +444,7 @@ onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlAren
     .suffix_ids = onnxl_map_new(arena, 0),
     .constraint_ids = onnxl_map_new(arena, 0),
     .broadcast_ids = onnxl_map_new(arena, 0),
-    .max_steps = 1000000 + 64 * (uint64_t)index->n_nodes,
+    .max_steps = 20000 + 16 * (uint64_t)index->n_nodes,
   };
   OnnxlShapeScope *scope = onnxl_shape_scope_new(run, index, NULL);
   bool ok = scope && onnxl_shape_collect_symbols(run);

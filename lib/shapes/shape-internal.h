@@ -14,6 +14,9 @@
 /* Nesting of graphs and calls, whatever --max-depth says: the walk recurses. */
 #define ONNXL_SHAPE_MAX_DEPTH 400
 
+/* Calls of functions in one model, those of repeated bodies each time: each has memory of its own. */
+#define ONNXL_SHAPE_MAX_CALLS 100000
+
 typedef struct OnnxlShapeFinding {
   OnnxlDiagId id;
   const char *path;
@@ -63,7 +66,8 @@ typedef struct OnnxlShapeRun {
   struct OnnxlBroadcastSet *broadcast_sets;
   size_t n_broadcast_sets, broadcast_sets_capacity;
   uint64_t steps;     /* nodes visited, those of repeated bodies each time */
-  uint64_t max_steps; /* beyond, loops are not refined any more and calls are refused */
+  uint64_t max_steps; /* beyond, loops are not refined any more */
+  uint32_t n_calls;   /* of functions, so far */
   uint32_t depth;
 } OnnxlShapeRun;
 
