@@ -68,6 +68,7 @@ typedef struct OnnxlReader {
   GError *io_error;   /* the first referenced file that could not be read; the text is read on */
   uint32_t depth;     /* messages below ModelProto that are being read */
   uint32_t max_depth;
+  bool in_node;       /* what is being read belongs to a node, not to the head of a graph in it */
 
   /* the lexer */
   const char *text;

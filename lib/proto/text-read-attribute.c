@@ -155,21 +155,28 @@ typedef struct Elements {
   OnnxlStr first;          /* the first one's first token */
 } Elements;
 
+/* In front of the type's name. */
+static const char *
+article(int32_t type)
+{
+  return type == ONNXL_ATTRIBUTE_INT || type == ONNXL_ATTRIBUTE_INTS ? "an " : "a ";
+}
+
 static bool
 report_mix(OnnxlReader *r, const Elements *list, const OnnxlToken *element, OnnxlAttributeType type)
 {
   const char *held = onnxl_attribute_type_name((int32_t)list->type);
 
   if (list->annotation != ONNXL_ATTRIBUTE_UNDEFINED)
-    return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, element, "a list annotated as `%ss` holds a %s",
-                                  onnxl_attribute_type_name(list->annotation),
+    return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, element, "a list annotated as `%ss` holds %s%s",
+                                  onnxl_attribute_type_name(list->annotation), article((int32_t)type),
                                   onnxl_attribute_type_name((int32_t)type));
   if (list->type == ONNXL_ATTRIBUTE_INT && type == ONNXL_ATTRIBUTE_FLOAT)
     return onnxl_reader_report_at(r, ONNXL_DIAG_LIST_MIX, element,
                                   "a list of ints (from `%.*s`) holds a float; write `%.*s.0` first or annotate "
                                   "`floats`", ONNXL_ARG(list->first), ONNXL_ARG(list->first));
-  return onnxl_reader_report_at(r, ONNXL_DIAG_LIST_MIX, element, "a list of %ss holds a %s", held,
-                                onnxl_attribute_type_name((int32_t)type));
+  return onnxl_reader_report_at(r, ONNXL_DIAG_LIST_MIX, element, "a list of %ss holds %s%s", held,
+                                article((int32_t)type), onnxl_attribute_type_name((int32_t)type));
 }
 
 static bool
@@ -292,8 +299,8 @@ report_type(OnnxlReader *r, const OnnxlToken *start, int32_t annotation, int32_t
   if ((int32_t)element_type(annotation) == type)
     return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "`%s` wants a list: `[%.*s]`", wanted,
                                   ONNXL_ARG(text));
-  return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "the value is a %s, not a %s",
-                                onnxl_attribute_type_name(type), wanted);
+  return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "the value is %s%s, not %s%s",
+                                article(type), onnxl_attribute_type_name(type), article(annotation), wanted);
 }
 
 /* The value behind the `=`. */

@@ -162,6 +162,7 @@ read_nodes(OnnxlReader *r, OnnxlNodeList *list)
     OnnxlNode local, *node = list->count < reserved ? &list->items[list->count] : &local;
     size_t item = r->scratch_used;
     memset(node, 0, sizeof *node);
+    r->in_node = true;
     if (!read_node(r, first, node)) {
       r->scratch_used = item;
       ok = onnxl_reader_recover_node(r);
@@ -171,6 +172,7 @@ read_nodes(OnnxlReader *r, OnnxlNodeList *list)
       list->count++;
     }
   }
+  r->in_node = false;
   if (reserved == 0)
     ONNXL_READER_POP(r, mark, list);
   return ok && !r->error;
@@ -265,6 +267,8 @@ read_entry(OnnxlReader *r, void *data)
 
   if (!onnxl_reader_value(r, &value, &places))
     return false;
+  if (entries->inputs && onnxl_reader_at_arrow(r))
+    return onnxl_reader_no_separator(r, ')');
   if (value.type && (onnxl_reader_at(r, '{') || onnxl_reader_at(r, ONNXL_TOKEN_OPEN_ELEMENTS)))
     return onnxl_reader_expected(r, "`=` between name and values");
   if (onnxl_reader_at(r, '=')) {
@@ -366,12 +370,15 @@ bool
 onnxl_reader_graph_after_name(OnnxlReader *r, OnnxlStr name, uint8_t notes, OnnxlGraph *graph)
 {
   OnnxlBlockPlaces places = { 0 };
+  bool in_node = r->in_node;
 
   graph->name = name;
   if (!onnxl_reader_enter(r, 1))
     return false;
+  r->in_node = false;
   bool ok = (read_graph_head(r, notes, graph, &places) || recover_head(r)) &&
             read_body(r, "graph", name, &graph->node, &places);
+  r->in_node = in_node;
   onnxl_reader_leave(r, 1);
   return ok;
 }

@@ -94,7 +94,8 @@ read_integer(OnnxlReader *r, uint64_t most, uint64_t least, const char *type, ui
   if (!onnxl_text_magnitude(r->token.text, &negative, &magnitude) || magnitude > (negative ? least : most))
     return report_range(r, type);
   *ret_value = negative ? -magnitude : magnitude;
-  return onnxl_reader_next(r);
+  onnxl_reader_next(r);
+  return true;
 }
 
 bool
@@ -144,7 +145,8 @@ onnxl_reader_bits(OnnxlReader *r, uint32_t digits, const char *what, uint64_t *r
   for (size_t i = 0; i < text.size; i++)
     bits = bits << 4 | (uint64_t)g_ascii_xdigit_value(text.data[i]);
   *ret_bits = bits;
-  return onnxl_reader_next(r);
+  onnxl_reader_next(r);
+  return true;
 }
 
 static bool

@@ -222,8 +222,8 @@ read_model(OnnxlReader *r)
          read_main_graph(r, model) && read_functions(r, model);
 }
 
-/* However high the limit is set, the stack has an end; each level takes a few hundred bytes of it. */
-enum { DEEPEST = 4000 };
+/* However high the limit is set, the stack has an end; each level takes about a kilobyte of it, with a sanitizer several. */
+enum { DEEPEST = 1000 };
 
 bool
 onnxl_text_read(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, OnnxlDiagSink *sink, GError **error)

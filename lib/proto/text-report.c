@@ -233,6 +233,9 @@ recover(OnnxlReader *r, Stops stops)
 bool
 onnxl_reader_recover_list(OnnxlReader *r, uint32_t closer)
 {
+  /* A string that is not closed has swallowed the closers of the node; the next line is a better place to go on. */
+  if (r->in_node && onnxl_reader_at(r, ONNXL_TOKEN_BAD) && r->token.bad == ONNXL_BAD_UNTERMINATED)
+    return false;
   return recover(r, (Stops){ { ',', closer }, false });
 }
 
@@ -342,20 +345,29 @@ onnxl_text_similar(OnnxlStr word, OnnxlCandidate candidate, const void *data)
   return best;
 }
 
+/* Makes room for size more bytes, within what the arena may still take. */
+static bool
+grow_scratch(OnnxlReader *r, size_t size)
+{
+  enum { LEAST = 8192 };
+  size_t budget = onnxl_arena_budget(r->arena), used = onnxl_arena_used(r->arena), doubled, wanted;
+
+  if (!onnxl_size_mul(MAX(r->scratch_size, LEAST), 2, &doubled) || !onnxl_size_add(doubled, size, &wanted) ||
+      (doubled > 2 * LEAST && (used > budget || doubled > budget - used)))
+    return onnxl_reader_exhausted(r);
+  char *grown = g_try_realloc(r->scratch, wanted);
+  if (!grown)
+    return onnxl_reader_exhausted(r);
+  r->scratch = grown;
+  r->scratch_size = wanted;
+  return true;
+}
+
 bool
 onnxl_reader_push(OnnxlReader *r, const void *bytes, size_t size)
 {
-  if (size > r->scratch_size - r->scratch_used) {
-    size_t wanted, left = onnxl_arena_budget(r->arena) - MIN(onnxl_arena_used(r->arena), onnxl_arena_budget(r->arena));
-    if (!onnxl_size_mul(MAX(r->scratch_size, 4096), 2, &wanted) || !onnxl_size_add(wanted, size, &wanted) ||
-        wanted - size > MAX(left, 8192))
-      return onnxl_reader_exhausted(r);
-    char *grown = g_try_realloc(r->scratch, wanted);
-    if (!grown)
-      return onnxl_reader_exhausted(r);
-    r->scratch = grown;
-    r->scratch_size = wanted;
-  }
+  if (size > r->scratch_size - r->scratch_used && !grow_scratch(r, size))
+    return false;
   memcpy(r->scratch + r->scratch_used, bytes, size);
   r->scratch_used += size;
   return true;
