@@ -81,7 +81,7 @@ warn_stray_comma(OnnxlReader *r)
   OnnxlToken comma = r->token;
   const char *at = r->at;
 
-  while (at < r->end && *at == ' ')
+  while (at < r->end && g_ascii_isspace(*at))
     at++;
   size_t n = 0;
   while (at + n < r->end && n < 40 && (g_ascii_isalnum(at[n]) || at[n] == '_'))

@@ -168,7 +168,8 @@ onnxl_reader_enter(OnnxlReader *r, uint32_t levels)
   if (!r->error) {
     find_line(r, r->token.start);
     onnxl_fail(&r->error, ONNXL_ERROR_LIMIT,
-               "line %u, column %zu: the model is nested more deeply than a depth of %u (--max-depth)", r->line,
+               "%s:%u:%zu: the model is nested more deeply than a depth of %u (--max-depth)",
+               r->model->file ? r->model->file->name : "text", r->line,
                (size_t)(r->token.start - r->line_start + 1), r->max_depth);
   }
   return false;
