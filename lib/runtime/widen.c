@@ -5,17 +5,18 @@
 
 enum { MAX_CONSTRAINTS = 32 };
 
+/* A plain value is taken where an optional one is allowed: it stands for one that is there. */
 static bool
 allows(const OnnxlParamType *type, const OnnxlValue *value)
 {
   uint32_t bit = UINT32_C(1) << (value->elem_type & 31);
   switch (value->kind) {
   case ONNXL_KIND_TENSOR:
-    return (type->tensor & bit) != 0 || (type->tensor == 0 && type->others);
+    return ((type->tensor | type->optional_tensor) & bit) != 0 || (type->tensor == 0 && type->others);
   case ONNXL_KIND_SPARSE_TENSOR:
     return type->others;
   case ONNXL_KIND_SEQUENCE:
-    return (type->sequence & bit) != 0 || type->others || (type->sequence != 0 && value->elem_type == 0);
+    return ((type->sequence | type->optional_sequence) & bit) != 0 || type->others || (type->sequence != 0 && value->elem_type == 0);
   case ONNXL_KIND_OPTIONAL:
     return ((type->optional_tensor | type->optional_sequence) & bit) != 0 || type->others ||
            ((type->optional_tensor | type->optional_sequence) != 0 && value->elem_type == 0);

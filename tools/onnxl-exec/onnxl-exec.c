@@ -1,39 +1,105 @@
 /* onnxl-exec: runs a model. */
-#include <stdio.h>
-
-#include "cli/main.h"
-#include "runtime/test-case.h"
+#include "exec.h"
 #include "support/error.h"
 
-static bool test;
-static double rtol = 1e-3, absolute = 1e-7;
+ExecOptions exec_options = { .rtol = 1e-3, .atol = 1e-7 };
 
 static const OnnxlOption options[] = {
-  ONNXL_FLAG(0, "test", &test, "run the test cases in the folders that are named"),
-  ONNXL_NUMBER(0, "rtol", "R", &rtol, "relative tolerance of --test"),
-  ONNXL_NUMBER(0, "atol", "A", &absolute, "absolute tolerance of --test"),
+  ONNXL_VALUES(0, "input", "NAME=SPEC", &exec_options.inputs,
+             "value of an input: @FILE.npy, @FILE.pb, @- (npy on standard input), a literal such as [[1,2],[3,4]], zeros, "
+             "ones, arange or random"),
+  ONNXL_VALUES(0, "dim", "NAME=N", &exec_options.dims, "size of a symbol, for inputs that are filled"),
+  ONNXL_OPTIONAL(0, "random", "SEED", &exec_options.random, "fill inputs without a value with random numbers"),
+  ONNXL_STRING(0, "output-dir", "DIR", &exec_options.output_dir, "write each output as NAME.npy into DIR"),
+  ONNXL_VALUES(0, "output", "NAME=@FILE", &exec_options.outputs, "write one output as .npy; @- is standard output"),
+  ONNXL_VALUES(0, "dump", "NAME|all", &exec_options.dump, "print or write an intermediate value as well"),
+  ONNXL_OPTIONAL(0, "events", "FILE", &exec_options.events,
+                 "the event log, a line an event; --format=json gives every field"),
+  ONNXL_STRING(0, "event-kinds", "LIST", &exec_options.event_kinds,
+               "only these events: names of actions or kinds, separated by commas"),
+  ONNXL_FLAG(0, "profile", &exec_options.profile, "print operator, duration, live and peak bytes of each node"),
+  ONNXL_CHOICE(0, "by", "node|op", &exec_options.profile_by, "sum up the profile by operator"),
+  ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
+  ONNXL_STRING(0, "trace", "FILE", &exec_options.trace, "write a trace that Chrome and Perfetto show"),
+  ONNXL_FLAG(0, "no-release", &exec_options.no_release, "keep intermediate values until the end"),
+  ONNXL_COUNT(0, "max-buffers", "N", &exec_options.max_buffers, "fail when more than N buffers are live at one time"),
+  ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads at most; kernels run on one so far"),
+  ONNXL_COUNT(0, "repeat", "N", &exec_options.repeat, "run N times and print the shortest and the median time"),
+  ONNXL_COUNT(0, "warmup", "N", &exec_options.warmup, "runs before those that count"),
+  ONNXL_FLAG(0, "check-values", &exec_options.check_values,
+             "print smallest, largest and mean value of everything computed, and how many are NaN or infinite"),
+  ONNXL_CHOICE(0, "fail-on", "nothing|nan|inf", &exec_options.fail_on, "exit with 1 when a value has one"),
+  ONNXL_FLAG(0, "test", &exec_options.test, "run cases with known answers: folders of model.onnx and test_data_set_*"),
+  ONNXL_NUMBER(0, "rtol", "R", &exec_options.rtol, "relative tolerance of --test and --compare (default 1e-3)"),
+  ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test and --compare (default 1e-7)"),
+  ONNXL_STRING(0, "compare", "OTHER", &exec_options.compare,
+               "run another model on the same inputs, too, and name the first value that differs"),
   ONNXL_OPTIONS_END
 };
 
-static bool
-run(OnnxlRun *run_, GError **error)
+typedef struct Watch {
+  Report *report;
+  Dump *dump;
+} Watch;
+
+static void
+watch_event(void *data, const OnnxlEvent *event)
 {
-  OnnxlTestOptions topt = { .tolerance = { rtol, absolute }, .limits = run_->common.limits };
-  int n[3] = { 0 };
-  for (size_t i = 0; i < run_->operands.count; i++) {
-    char *message;
-    OnnxlTestResult r = onnxl_test_run(run_->operands.items[i], &topt, &message);
-    n[r]++;
-    printf("%s %s%s%s\n", r == 0 ? "PASS" : r == 1 ? "FAIL" : "UNSUPPORTED", run_->operands.items[i], message ? ": " : "", message ? message : "");
-    g_free(message);
-  }
-  printf("%d passed, %d failed, %d skipped\n", n[0], n[1], n[2]);
-  run_->differs = n[1] > 0;
-  return true;
+  Watch *watch = data;
+  report_event(watch->report, event);
+  dump_event(watch->dump, event);
+}
+
+static bool
+run_model(OnnxlRun *run, GError **error)
+{
+  Session session = { 0 };
+  Dump dump = { 0 };
+  OnnxlOutput out;
+  dump_init(&dump);
+  onnxl_output_init(&out, STDOUT_FILENO);
+  Report *report = report_new(run, error);
+  Watch watch = { report, &dump };
+  session.event = watch_event;
+  session.event_data = &watch;
+  bool good = report && session_open(&session, run, run->input, error) && session_read_inputs(&session, run, error) &&
+              session_run(&session, error);
+  good = good && write_outputs(run, &session, &dump, report_takes_stdout(report) ? NULL : &out, error) &&
+         report_finish(report, &out, error);
+  good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
+  onnxl_output_clear(&out);
+  report_free(report);
+  dump_clear(&dump);
+  session_close(&session);
+  return good;
+}
+
+static bool
+run_tool(OnnxlRun *run, GError **error)
+{
+  if (exec_options.test)
+    return run_tests(run, error);
+  if (run->operands.count > 1)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "one model is expected where %zu are given", run->operands.count);
+  return exec_options.compare ? run_compare(run, error) : run_model(run, error);
 }
 
 static const OnnxlTool tool = {
-  .name = "onnxl-exec", .usage = "[options] [MODEL]", .summary = "Runs a model.", .examples = "", .options = options,
-  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT, .max_operands = SIZE_MAX, .run = run,
+  .name = "onnxl-exec",
+  .usage = "[OPTION]… [MODEL]\n       onnxl-exec --test [OPTION]… FOLDER…",
+  .summary = "Runs a model and prints its outputs.",
+  .examples = "onnxl-exec --input x=arange --dim N=8 model.onnx\n"
+              "  runs a model on 0, 1, 2, …\n"
+              "onnxl-exec --input x=@x.npy --output-dir out model.onnx\n"
+              "  reads and writes arrays of numpy\n"
+              "onnxl-exec --random --dim N=1 --profile model.onnx\n"
+              "  shows how long each node takes\n"
+              "onnxl-exec --test cases/*\n"
+              "  compares with known answers\n",
+  .options = options,
+  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT,
+  .max_operands = SIZE_MAX,
+  .run = run_tool,
 };
+
 ONNXL_MAIN(tool)

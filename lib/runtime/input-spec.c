@@ -1,0 +1,284 @@
+#include "runtime/input-spec.h"
+
+#include <math.h>
+
+#include "expr/expr.h"
+#include "runtime/npy.h"
+#include "runtime/tensor.h"
+#include "runtime/tensor-io.h"
+#include "support/error.h"
+#include "support/file.h"
+#include "support/number.h"
+
+static const OnnxlTensorType *
+tensor_type(const OnnxlIndexValue *place)
+{
+  return place->info && place->info->type ? place->info->type->tensor_type : NULL;
+}
+
+static int32_t
+declared_type(const OnnxlIndexValue *place)
+{
+  const OnnxlTensorType *type = tensor_type(place);
+  if (!type && place->initializer)
+    return place->initializer->data_type;
+  return type ? type->elem_type : ONNXL_TYPE_UNDEFINED;
+}
+
+/* --- filling --- */
+
+static bool
+symbol_size(const OnnxlInputContext *context, const OnnxlIndexValue *place, OnnxlStr name, int64_t *ret_size,
+            GError **error)
+{
+  if (context->symbol(context->symbol_data, name, ret_size))
+    return true;
+  /* A dimension may be an expression over symbols. */
+  OnnxlArena *arena = onnxl_arena_new(1 << 20);
+  OnnxlExprPool *pool = onnxl_expr_pool_new(arena);
+  OnnxlExpr e = onnxl_str_is_identifier(name) ? NULL : onnxl_expr_parse(pool, name, 100, NULL);
+  bool good = e && onnxl_expr_evaluate(e, context->symbol, context->symbol_data, ret_size, NULL);
+  onnxl_expr_pool_free(pool);
+  onnxl_arena_free(arena);
+  return good || onnxl_fail(error, ONNXL_ERROR_USAGE, "the size of %.*s, a dimension of the input %.*s, is not known: give it "
+                            "as --dim %.*s=…", ONNXL_ARG(name), ONNXL_ARG(place->name), ONNXL_ARG(name));
+}
+
+static bool
+declared_dims(const OnnxlInputContext *context, const OnnxlIndexValue *place, uint32_t *ret_rank,
+              int64_t dims[ONNXL_MAX_RANK], GError **error)
+{
+  const OnnxlTensorType *type = tensor_type(place);
+  const OnnxlShapeProto *shape = type ? type->shape : NULL;
+  if (!shape || shape->dim.count > ONNXL_MAX_RANK)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no declared shape to fill", ONNXL_ARG(place->name));
+  *ret_rank = (uint32_t)shape->dim.count;
+  for (uint32_t i = 0; i < *ret_rank; i++) {
+    const OnnxlDimension *dim = &shape->dim.items[i];
+    if (dim->has_dim_value && dim->dim_value >= 0) {
+      dims[i] = dim->dim_value;
+      continue;
+    }
+    /* A dimension without a name goes by the input's name and the axis. */
+    char *fallback = g_strdup_printf("%.*s_%u", ONNXL_ARG(place->name), i);
+    OnnxlStr name = dim->dim_param.size > 0 ? dim->dim_param : onnxl_str(fallback);
+    bool good = symbol_size(context, place, name, &dims[i], error);
+    g_free(fallback);
+    if (!good)
+      return false;
+  }
+  return true;
+}
+
+typedef enum Fill { FILL_ZEROS, FILL_ONES, FILL_ARANGE, FILL_RANDOM } Fill;
+
+/* splitmix64: the same seed and input give the same values. */
+static double
+random_unit(uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static OnnxlValue *
+fill(const OnnxlInputContext *context, const OnnxlIndexValue *place, Fill how, GError **error)
+{
+  int32_t type = declared_type(place);
+  uint32_t rank;
+  int64_t dims[ONNXL_MAX_RANK];
+  if (!onnxl_type_is_float(type) && !onnxl_type_is_integer(type) && type != ONNXL_TYPE_BOOL) {
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s cannot be filled with numbers", ONNXL_ARG(place->name));
+    return NULL;
+  }
+  if (!declared_dims(context, place, &rank, dims, error))
+    return NULL;
+  char *what = g_strdup_printf("the input %.*s", ONNXL_ARG(place->name));
+  /* Through double and one conversion, so that every type is filled in the same way. */
+  OnnxlValue *wide = onnxl_value_new_tensor(context->allocator, ONNXL_TYPE_DOUBLE, rank, dims, what, error);
+  g_free(what);
+  if (!wide)
+    return NULL;
+  uint64_t state = context->seed ^ onnxl_str_hash(place->name);
+  for (int64_t i = 0; i < wide->count; i++) {
+    double *value = (double *)wide->data + i;
+    if (how == FILL_RANDOM)
+      *value = onnxl_type_is_float(type) ? 2 * random_unit(&state) - 1
+               : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5 : floor(random_unit(&state) * 2);
+    else
+      *value = how == FILL_ZEROS ? 0 : how == FILL_ONES ? 1 : (double)i;
+  }
+  const OnnxlCastOptions options = { .saturate = true };
+  OnnxlValue *value = onnxl_tensor_cast(context->allocator, wide, type, &options, error);
+  onnxl_value_unref(wide);
+  return value;
+}
+
+/* --- literals --- */
+
+typedef struct Literal {
+  const OnnxlInputContext *context;
+  OnnxlStr name; /* of the input */
+  const char *at;
+  uint32_t rank; /* known at the first element */
+  bool has_rank;
+  int64_t dims[ONNXL_MAX_RANK];
+  GArray *numbers; /* OnnxlStr: a number's text, or a string's contents */
+} Literal;
+
+static void
+skip_blanks(Literal *literal)
+{
+  while (g_ascii_isspace(*literal->at))
+    literal->at++;
+}
+
+static bool
+literal_fail(const Literal *literal, const char *what, GError **error)
+{
+  return onnxl_fail(error, ONNXL_ERROR_USAGE, "the value of the input %.*s: %s at \"%.20s\"", ONNXL_ARG(literal->name), what,
+                    literal->at);
+}
+
+static bool
+parse_element(Literal *literal, uint32_t depth, GError **error)
+{
+  const char *start = literal->at;
+  OnnxlStr item;
+  if (literal->has_rank && literal->rank != depth)
+    return literal_fail(literal, "elements stand at different depths", error);
+  literal->has_rank = true;
+  literal->rank = depth;
+  if (*start == '"') {
+    const char *end = strchr(start + 1, '"');
+    if (!end)
+      return literal_fail(literal, "a text without end", error);
+    item = onnxl_str_n(start + 1, (size_t)(end - start - 1));
+    literal->at = end + 1;
+  } else {
+    literal->at += strcspn(start, " \t\n,]");
+    item = onnxl_str_n(start, (size_t)(literal->at - start));
+    if (item.size == 0)
+      return literal_fail(literal, "a value is missing", error);
+  }
+  g_array_append_val(literal->numbers, item);
+  return true;
+}
+
+static bool
+parse_list(Literal *literal, uint32_t depth, GError **error)
+{
+  skip_blanks(literal);
+  if (*literal->at != '[')
+    return parse_element(literal, depth, error);
+  if (depth >= ONNXL_MAX_RANK)
+    return literal_fail(literal, "too many brackets", error);
+  int64_t n = 0;
+  literal->at++;
+  for (skip_blanks(literal); *literal->at != ']'; skip_blanks(literal), n++) {
+    if (n > 0 && *literal->at == ',')
+      literal->at++;
+    if (!parse_list(literal, depth + 1, error))
+      return false;
+  }
+  literal->at++;
+  if (n == 0 && !literal->has_rank) {
+    literal->has_rank = true;
+    literal->rank = depth + 1;
+  }
+  if (literal->dims[depth] >= 0 && literal->dims[depth] != n)
+    return literal_fail(literal, "lists of different lengths", error);
+  literal->dims[depth] = n;
+  return true;
+}
+
+static OnnxlValue *
+literal_value(const Literal *literal, int32_t type, GError **error)
+{
+  OnnxlAllocator *allocator = literal->context->allocator;
+  int64_t dims[ONNXL_MAX_RANK];
+  for (uint32_t i = 0; i < literal->rank; i++)
+    dims[i] = MAX(literal->dims[i], 0);
+  OnnxlValue *texts = onnxl_value_new_tensor(allocator, ONNXL_TYPE_STRING, literal->rank, dims, "a literal", error);
+  if (!texts)
+    return NULL;
+  for (int64_t i = 0; i < texts->count; i++) {
+    OnnxlStr item = g_array_index(literal->numbers, OnnxlStr, i);
+    if (type == ONNXL_TYPE_BOOL)
+      item = onnxl_str_is(item, "true") || onnxl_str_is(item, "True") ? ONNXL_STR("1")
+             : onnxl_str_is(item, "false") || onnxl_str_is(item, "False") ? ONNXL_STR("0") : item;
+    ((OnnxlStr *)texts->data)[i] = item; /* lives as long as the command line */
+  }
+  if (type == ONNXL_TYPE_STRING)
+    return texts;
+  const OnnxlCastOptions options = { .saturate = true };
+  GError *failed = NULL;
+  OnnxlValue *value = onnxl_tensor_cast(allocator, texts, type, &options, &failed);
+  onnxl_value_unref(texts);
+  if (!value) {
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the value of the input %.*s: %s", ONNXL_ARG(literal->name), failed->message);
+    g_error_free(failed);
+  }
+  return value;
+}
+
+static OnnxlValue *
+parse_literal(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec, GError **error)
+{
+  Literal literal = { .context = context, .name = place->name, .at = spec,
+                      .numbers = g_array_new(FALSE, FALSE, sizeof(OnnxlStr)) };
+  int32_t type = declared_type(place);
+  OnnxlValue *value = NULL;
+  memset(literal.dims, -1, sizeof literal.dims);
+  if (type == ONNXL_TYPE_UNDEFINED)
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s is no tensor that a literal could give", ONNXL_ARG(place->name));
+  else if (parse_list(&literal, 0, error)) {
+    skip_blanks(&literal);
+    if (*literal.at != '\0')
+      literal_fail(&literal, "something follows", error);
+    else
+      value = literal_value(&literal, type, error);
+  }
+  g_array_free(literal.numbers, TRUE);
+  return value;
+}
+
+/* --- files --- */
+
+static OnnxlValue *
+read_file(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *path, GError **error)
+{
+  const OnnxlType *type = place->info ? place->info->type : NULL;
+  OnnxlFile *file = onnxl_file_open(path, context->allocator->limit, error);
+  if (!file)
+    return NULL;
+  OnnxlStr bytes = onnxl_str_n(file->data ? file->data : "", (size_t)file->size);
+  bool npy = bytes.size >= 6 && memcmp(bytes.data, "\x93NUMPY", 6) == 0;
+  OnnxlValue *value = NULL;
+  if (npy)
+    value = onnxl_npy_read(context->allocator, bytes, declared_type(place), file->name, error);
+  else if (g_str_has_suffix(path, ".npy"))
+    onnxl_fail(error, ONNXL_ERROR_INVALID, "%s is not a .npy file", path);
+  else
+    value = onnxl_value_parse(context->allocator, bytes, type, file->name, error);
+  onnxl_file_free(file);
+  return value;
+}
+
+OnnxlValue *
+onnxl_input_read(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec, const char **ret_file,
+                 GError **error)
+{
+  static const char *const fills[] = { "zeros", "ones", "arange", "random" };
+  *ret_file = NULL;
+  if (*spec == '@') {
+    if (strcmp(spec, "@-") != 0)
+      *ret_file = spec + 1;
+    return read_file(context, place, spec + 1, error);
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(fills); i++)
+    if (strcmp(spec, fills[i]) == 0)
+      return fill(context, place, (Fill)i, error);
+  return parse_literal(context, place, spec, error);
+}

@@ -1,0 +1,210 @@
+/* Where the results go: standard output, .npy files. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "exec.h"
+#include "runtime/npy.h"
+#include "runtime/value-print.h"
+#include "support/error.h"
+
+void
+dump_init(Dump *dump)
+{
+  dump->names = g_ptr_array_new_with_free_func(g_free);
+  dump->values = g_ptr_array_new_with_free_func((GDestroyNotify)onnxl_value_unref);
+  for (size_t i = 0; i < exec_options.dump.count; i++)
+    dump->all = dump->all || strcmp(exec_options.dump.items[i], "all") == 0;
+}
+
+void
+dump_clear(Dump *dump)
+{
+  g_ptr_array_free(dump->names, TRUE);
+  g_ptr_array_free(dump->values, TRUE);
+}
+
+void
+dump_event(Dump *dump, const OnnxlEvent *event)
+{
+  bool wanted = dump->all && event->kind == ONNXL_EVENT_INTERMEDIATE;
+  for (size_t i = 0; i < exec_options.dump.count && !wanted; i++)
+    wanted = onnxl_str_is(event->name, exec_options.dump.items[i]);
+  if (!wanted || event->action != ONNXL_EVENT_ADD)
+    return;
+  g_ptr_array_add(dump->names, g_strndup(event->name.data, event->name.size));
+  /* Values are never changed, so keeping one alive is all that a dump does. */
+  g_ptr_array_add(dump->values, onnxl_value_ref((OnnxlValue *)event->value));
+}
+
+/* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. */
+static char *
+safe_name(const char *name, GHashTable *taken)
+{
+  GString *safe = g_string_new(NULL);
+  for (const char *c = name; *c; c++)
+    g_string_append_c(safe, g_ascii_isalnum(*c) || *c == '_' || *c == '-' || (*c == '.' && c != name) ? *c : '_');
+  if (safe->len == 0)
+    g_string_append_c(safe, '_');
+  g_string_truncate(safe, MIN(safe->len, 200));
+  size_t length = safe->len;
+  for (unsigned n = 2; g_hash_table_contains(taken, safe->str); n++) {
+    g_string_truncate(safe, length);
+    g_string_append_printf(safe, "-%u", n);
+  }
+  g_hash_table_add(taken, g_strdup(safe->str));
+  return g_string_free(safe, FALSE);
+}
+
+static bool
+write_npy(const OnnxlValue *value, const char *path, int flags, GError **error)
+{
+  OnnxlOutputFile file;
+  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY | flags, error))
+    return false;
+  if (onnxl_npy_write(&file.out, value, error))
+    return onnxl_output_file_commit(&file, error);
+  onnxl_output_file_abort(&file);
+  return false;
+}
+
+/* NAME=@FILE: the longest output or dumped name that is followed by "=@". */
+static bool
+write_named(const Session *session, const Dump *dump, const char *text, GError **error)
+{
+  const OnnxlValue *found = NULL;
+  size_t longest = 0, size = strlen(text);
+  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
+  for (uint32_t i = 0; i < n_outputs + dump->names->len; i++) {
+    bool is_output = i < n_outputs;
+    OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
+                              : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
+    if (name.size >= longest && name.size + 1 < size && memcmp(name.data, text, name.size) == 0 &&
+        strncmp(text + name.size, "=@", 2) == 0) {
+      found = is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs);
+      longest = name.size;
+    }
+  }
+  if (!found)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: NAME=@FILE is needed, with the name of an output", text);
+  const char *path = text + longest + 2;
+  return write_npy(found, strcmp(path, "-") == 0 ? NULL : path, 0, error);
+}
+
+static bool
+write_folder(const Session *session, const Dump *dump, GError **error)
+{
+  GHashTable *taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
+  bool good = true;
+  if (mkdir(exec_options.output_dir, 0777) < 0 && errno != EEXIST)
+    good = onnxl_error_errno(error, errno, "cannot make the folder %s", exec_options.output_dir);
+  for (uint32_t i = 0; good && i < n_outputs + dump->names->len; i++) {
+    bool is_output = i < n_outputs;
+    OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
+                              : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
+    g_autofree char *text = g_strndup(name.data, name.size);
+    g_autofree char *safe = safe_name(text, taken);
+    g_autofree char *path = g_strdup_printf("%s/%s.npy", exec_options.output_dir, safe);
+    good = write_npy(is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs), path, 0, error);
+  }
+  g_hash_table_destroy(taken);
+  return good;
+}
+
+static int
+compare_durations(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void
+print_text(const Session *session, const Dump *dump, OnnxlOutput *out)
+{
+  for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++) {
+    onnxl_output_str(out, onnxl_executor_output(session->executor, i)->name);
+    onnxl_output_text(out, ": ");
+    onnxl_value_print(out, session->outputs[i]);
+    onnxl_output_char(out, '\n');
+  }
+  for (guint i = 0; i < dump->names->len; i++) {
+    onnxl_output_text(out, g_ptr_array_index(dump->names, i));
+    onnxl_output_text(out, ": ");
+    onnxl_value_print(out, g_ptr_array_index(dump->values, i));
+    onnxl_output_char(out, '\n');
+  }
+  if (exec_options.repeat > 0)
+    onnxl_output_printf(out, "time: min %.3f ms, median %.3f ms, %u runs\n", (double)session->durations[0] / 1e6,
+                        (double)session->durations[session->n_durations / 2] / 1e6, session->n_durations);
+}
+
+static void
+print_item(OnnxlJson *json, OnnxlStr name, const OnnxlValue *value)
+{
+  onnxl_json_begin_object(json);
+  onnxl_json_key(json, "name");
+  onnxl_json_string(json, name);
+  onnxl_value_json_fields(json, value, INT64_MAX);
+  onnxl_json_end_object(json);
+}
+
+static void
+print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
+{
+  OnnxlJson json;
+  onnxl_json_init(&json, out, 2);
+  onnxl_json_begin_object(&json);
+  onnxl_json_key(&json, "outputs");
+  onnxl_json_begin_array(&json);
+  for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++)
+    print_item(&json, onnxl_executor_output(session->executor, i)->name, session->outputs[i]);
+  onnxl_json_end_array(&json);
+  if (dump->names->len > 0) {
+    onnxl_json_key(&json, "dump");
+    onnxl_json_begin_array(&json);
+    for (guint i = 0; i < dump->names->len; i++)
+      print_item(&json, onnxl_str(g_ptr_array_index(dump->names, i)), g_ptr_array_index(dump->values, i));
+    onnxl_json_end_array(&json);
+  }
+  if (exec_options.repeat > 0) {
+    onnxl_json_key(&json, "time_ns");
+    onnxl_json_begin_object(&json);
+    onnxl_json_key(&json, "min");
+    onnxl_json_uint64(&json, session->durations[0]);
+    onnxl_json_key(&json, "median");
+    onnxl_json_uint64(&json, session->durations[session->n_durations / 2]);
+    onnxl_json_key(&json, "runs");
+    onnxl_json_uint64(&json, session->n_durations);
+    onnxl_json_end_object(&json);
+  }
+  onnxl_json_end_object(&json);
+  onnxl_json_end(&json);
+}
+
+bool
+write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
+{
+  for (size_t i = 0; i < exec_options.dump.count && !dump->all; i++) {
+    bool found = false;
+    for (guint k = 0; k < dump->names->len && !found; k++)
+      found = strcmp(g_ptr_array_index(dump->names, k), exec_options.dump.items[i]) == 0;
+    if (!found)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--dump %s: no such value was computed", exec_options.dump.items[i]);
+  }
+  bool to_stdout = false;
+  for (size_t i = 0; i < exec_options.outputs.count; i++) {
+    to_stdout = to_stdout || g_str_has_suffix(exec_options.outputs.items[i], "=@-");
+    if (!write_named(session, dump, exec_options.outputs.items[i], error))
+      return false;
+  }
+  if (exec_options.output_dir && !write_folder(session, dump, error))
+    return false;
+  if (!out || to_stdout || (exec_options.output_dir && run->common.format != ONNXL_FORMAT_JSON))
+    return true;
+  qsort(session->durations, session->n_durations, sizeof *session->durations, compare_durations);
+  if (run->common.format == ONNXL_FORMAT_JSON)
+    print_json(session, dump, out);
+  else
+    print_text(session, dump, out);
+  return true;
+}

@@ -1,0 +1,155 @@
+/* Opening a model, giving it inputs, running it. */
+#include <time.h>
+
+#include "exec.h"
+#include "runtime/input-spec.h"
+#include "support/error.h"
+#include "support/number.h"
+
+static void
+forward_event(void *data, const OnnxlEvent *event)
+{
+  Session *session = data;
+  if (session->listening && session->event)
+    session->event(session->event_data, event);
+}
+
+bool
+session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
+{
+  const OnnxlCommonOptions *common = &run->common;
+  uint64_t seed = 0;
+  if (exec_options.random && *exec_options.random &&
+      onnxl_parse_uint64(onnxl_str(exec_options.random), &seed) != ONNXL_NUMBER_OK)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--random=%s: the seed is not a number", exec_options.random);
+  session->model = onnxl_model_load(path, &common->limits, run->sink, error);
+  if (!session->model)
+    return false;
+  OnnxlPlanOptions plan_options = {
+    .max_memory = common->limits.max_memory,
+    .max_metadata = (size_t)onnxl_limits_metadata(&common->limits, session->model->file ? session->model->file->size : 0),
+    .data_folder = common->data_dir,
+    .allow_symlinks = common->allow_symlinks,
+  };
+  session->plan = onnxl_plan_new(session->model, &plan_options, run->sink, error);
+  if (!session->plan)
+    return false;
+  OnnxlExecutorOptions executor_options = { .keep = exec_options.no_release,
+                                            .max_buffers = exec_options.max_buffers,
+                                            .max_depth = common->limits.max_depth,
+                                            .seed = seed,
+                                            .event = forward_event,
+                                            .event_data = session };
+  session->executor = onnxl_executor_new(session->plan, &executor_options);
+  session->inputs = g_new0(OnnxlValue *, onnxl_executor_n_inputs(session->executor));
+  session->outputs = g_new0(OnnxlValue *, onnxl_executor_n_outputs(session->executor));
+  onnxl_run_add_input(run, path && strcmp(path, "-") != 0 ? path : NULL);
+  for (size_t i = 0; i < onnxl_external_files_count(session->plan->external); i++) {
+    const char *folder = common->data_dir ? common->data_dir : session->model->folder;
+    g_autofree char *name = g_build_filename(folder, onnxl_external_files_get(session->plan->external, i)->location, NULL);
+    onnxl_run_add_input(run, name);
+  }
+  return true;
+}
+
+static bool
+symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
+{
+  const OnnxlBindings *bindings = data;
+  for (size_t i = 0; i < bindings->count; i++)
+    if (onnxl_str_equal(bindings->items[i].name, name)) {
+      *ret_size = bindings->items[i].values[0];
+      return true;
+    }
+  return false;
+}
+
+/* The input that "NAME=SPEC" means: the longest name that is followed by '='. ONNXL_NONE: no input has such a name. */
+static uint32_t
+find_input(const OnnxlExecutor *executor, const char *text, const char **ret_spec)
+{
+  uint32_t found = ONNXL_NONE;
+  size_t longest = 0, size = strlen(text);
+  for (uint32_t i = 0; i < onnxl_executor_n_inputs(executor); i++) {
+    OnnxlStr name = onnxl_executor_input(executor, i)->name;
+    if (name.size >= longest && name.size < size && memcmp(name.data, text, name.size) == 0 && text[name.size] == '=') {
+      found = i;
+      longest = name.size;
+      *ret_spec = text + name.size + 1;
+    }
+  }
+  return found;
+}
+
+bool
+session_read_inputs(Session *session, OnnxlRun *run, GError **error)
+{
+  OnnxlBindings bindings;
+  if (!onnxl_bindings_parse(&bindings, "--dim", &exec_options.dims, false, error))
+    return false;
+  uint64_t seed = 0;
+  bool good = true;
+  if (exec_options.random && onnxl_parse_uint64(onnxl_str(exec_options.random), &seed) != ONNXL_NUMBER_OK)
+    seed = 0;
+  OnnxlInputContext context = { session->plan->allocator, symbol_size, &bindings, seed };
+  for (size_t i = 0; good && i < exec_options.inputs.count; i++) {
+    const char *text = exec_options.inputs.items[i], *spec, *file;
+    uint32_t input = find_input(session->executor, text, &spec);
+    if (input == ONNXL_NONE)
+      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--input %s: the model has no such input", text);
+    else if (session->inputs[input])
+      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--input %s: the input has a value already", text);
+    else {
+      session->inputs[input] = onnxl_input_read(&context, onnxl_executor_input(session->executor, input), spec, &file, error);
+      good = session->inputs[input] != NULL;
+      onnxl_run_add_input(run, file);
+    }
+  }
+  for (uint32_t i = 0; good && exec_options.random && i < onnxl_executor_n_inputs(session->executor); i++) {
+    const OnnxlIndexValue *place = onnxl_executor_input(session->executor, i);
+    const char *file;
+    if (session->inputs[i] || place->kind == ONNXL_VALUE_INITIALIZER)
+      continue;
+    session->inputs[i] = onnxl_input_read(&context, place, "random", &file, error);
+    good = session->inputs[i] != NULL;
+  }
+  onnxl_bindings_clear(&bindings);
+  return good;
+}
+
+bool
+session_run(Session *session, GError **error)
+{
+  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
+  uint32_t counted = MAX(exec_options.repeat, 1), total = exec_options.warmup + counted;
+  session->durations = g_new0(uint64_t, counted);
+  for (uint32_t i = 0; i < total; i++) {
+    struct timespec start, end;
+    for (uint32_t o = 0; o < n_outputs; o++)
+      g_clear_pointer(&session->outputs[o], onnxl_value_unref);
+    session->listening = i + 1 == total;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (!onnxl_executor_run(session->executor, session->inputs, session->outputs, error))
+      return false;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (i >= exec_options.warmup)
+      session->durations[session->n_durations++] =
+        (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec);
+  }
+  return true;
+}
+
+void
+session_close(Session *session)
+{
+  for (uint32_t i = 0; session->executor && i < onnxl_executor_n_inputs(session->executor); i++)
+    onnxl_value_unref(session->inputs[i]);
+  for (uint32_t i = 0; session->executor && i < onnxl_executor_n_outputs(session->executor); i++)
+    onnxl_value_unref(session->outputs[i]);
+  g_free(session->inputs);
+  g_free(session->outputs);
+  g_free(session->durations);
+  onnxl_executor_free(session->executor);
+  onnxl_plan_free(session->plan);
+  onnxl_model_free(session->model);
+}
