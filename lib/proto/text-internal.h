@@ -1,5 +1,5 @@
-/* Reading the textual syntax, in parts, bottom up: text-lexer.c (tokens), text-report.c (findings about tokens, going on
- * after one), text-read-type.c (names, types), text-read-tensor.c (tensors and their values), text-read-embed.c
+/* Reading the textual syntax, in parts, bottom up: text-lexer.c (tokens), text-report.c (findings about tokens, going
+ * on after one), text-read-type.c (names, types), text-read-tensor.c (tensors and their values), text-read-embed.c
  * (references to files), text-read-block.c (`!{…}` blocks), text-read-attribute.c, text-read-graph.c (nodes, graphs,
  * functions), text-read.c (the model).
  *
@@ -17,17 +17,17 @@
 typedef enum OnnxlTokenKind {
   ONNXL_TOKEN_END = 256, /* of the text */
   ONNXL_TOKEN_IDENTIFIER,
-  ONNXL_TOKEN_STRING,       /* text = the contents, escapes resolved */
-  ONNXL_TOKEN_INT,          /* text = the digits with their sign */
-  ONNXL_TOKEN_FLOAT,        /* with point or exponent, or -inf, -nan; "inf" alone is an identifier */
-  ONNXL_TOKEN_HEX,          /* 0x…; text = the digits */
-  ONNXL_TOKEN_BITS,         /* !0x…; text = the digits */
-  ONNXL_TOKEN_NUMBERED,     /* !N; text = the digits */
-  ONNXL_TOKEN_ABSENT,       /* !? */
-  ONNXL_TOKEN_OPEN_BLOCK,   /* !{ */
+  ONNXL_TOKEN_STRING,        /* text = the contents, escapes resolved */
+  ONNXL_TOKEN_INT,           /* text = the digits with their sign */
+  ONNXL_TOKEN_FLOAT,         /* with point or exponent, or -inf, -nan; "inf" alone is an identifier */
+  ONNXL_TOKEN_HEX,           /* 0x…; text = the digits */
+  ONNXL_TOKEN_BITS,          /* !0x…; text = the digits */
+  ONNXL_TOKEN_NUMBERED,      /* !N; text = the digits */
+  ONNXL_TOKEN_ABSENT,        /* !? */
+  ONNXL_TOKEN_OPEN_BLOCK,    /* !{ */
   ONNXL_TOKEN_OPEN_ELEMENTS, /* ![ */
-  ONNXL_TOKEN_ELIDED,       /* ... */
-  ONNXL_TOKEN_BAD,          /* no token; bad says why */
+  ONNXL_TOKEN_ELIDED,        /* ... */
+  ONNXL_TOKEN_BAD,           /* no token; bad says why */
 } OnnxlTokenKind;
 
 typedef enum OnnxlBadToken {
@@ -50,35 +50,35 @@ typedef enum OnnxlTextNote {
 
 typedef struct OnnxlToken {
   uint16_t kind;
-  uint8_t notes;      /* in force where the token starts */
+  uint8_t notes; /* in force where the token starts */
   uint8_t bad;
   bool first_on_line; /* nothing but blanks and comments before it since the last line break */
   bool not_utf8;      /* a string that is no UTF-8 */
   const char *start;
   const char *end;
-  OnnxlStr text;      /* identifiers, strings and numbers */
-  const char *at;     /* of a bad token: what is wrong */
+  OnnxlStr text;  /* identifiers, strings and numbers */
+  const char *at; /* of a bad token: what is wrong */
 } OnnxlToken;
 
 typedef struct OnnxlReader {
   OnnxlModel *model;
   OnnxlArena *arena;
   OnnxlDiagSink *sink;
-  GError *error;      /* what stops the run for good */
-  GError *io_error;   /* the first referenced file that could not be read; the text is read on */
-  uint32_t depth;     /* messages below ModelProto that are being read */
+  GError *error;    /* what stops the run for good */
+  GError *io_error; /* the first referenced file that could not be read; the text is read on */
+  uint32_t depth;   /* messages below ModelProto that are being read */
   uint32_t max_depth;
-  bool in_node;       /* what is being read belongs to a node, not to the head of a graph in it */
+  bool in_node; /* what is being read belongs to a node, not to the head of a graph in it */
 
   /* the lexer */
   const char *text;
   const char *end;
-  const char *at;          /* behind the token */
-  OnnxlToken token;        /* the current one */
-  const char *last_end;    /* end of the token before it */
+  const char *at;       /* behind the token */
+  OnnxlToken token;     /* the current one */
+  const char *last_end; /* end of the token before it */
   uint8_t notes;
-  bool unterminated;       /* a string was not closed on any line */
-  const char *line_start;  /* a line whose number is known */
+  bool unterminated;      /* a string was not closed on any line */
+  const char *line_start; /* a line whose number is known */
   uint32_t line;
 
   /* Items of the lists that are being read, the innermost on top: each is copied to the arena when it is complete. */
@@ -156,8 +156,8 @@ bool onnxl_reader_recover_node(OnnxlReader *r);
 /* To an opening brace that is not nested, for the rest of a graph whose head is wrong. */
 bool onnxl_reader_recover_body(OnnxlReader *r);
 
-/* Reads items, separated by commas, up to and with the closer; the opener is consumed already. No comma may stand before
- * the closer. An item that fails is skipped. False: the list does not end. */
+/* Reads items, separated by commas, up to and with the closer; the opener is consumed already. No comma may stand
+ * before the closer. An item that fails is skipped. False: the list does not end. */
 typedef bool (*OnnxlReadItem)(OnnxlReader *r, void *data);
 bool onnxl_reader_list(OnnxlReader *r, uint32_t closer, OnnxlReadItem item, void *data);
 
@@ -175,14 +175,17 @@ bool onnxl_reader_push_varint(OnnxlReader *r, uint64_t value);
  * which stops the run. */
 void *onnxl_reader_pop(OnnxlReader *r, size_t mark, size_t *ret_size);
 /* The same into a list. */
-#define ONNXL_READER_POP(r, mark, list)                                                                                \
-  do {                                                                                                                 \
-    size_t pop_size_;                                                                                                  \
-    (list)->items = onnxl_reader_pop((r), (mark), &pop_size_);                                                         \
-    (list)->count = pop_size_ / sizeof *(list)->items;                                                                 \
+#define ONNXL_READER_POP(r, mark, list)                        \
+  do {                                                         \
+    size_t pop_size_;                                          \
+    (list)->items = onnxl_reader_pop((r), (mark), &pop_size_); \
+    (list)->count = pop_size_ / sizeof *(list)->items;         \
   } while (0)
 
 /* text-read-number.c */
+
+/* True when text is word, a lower-case one, in any case. */
+bool onnxl_text_is_word(OnnxlStr text, const char *word);
 
 /* Reports the current token, which is no number, with what to write instead. Returns false. */
 bool onnxl_reader_no_number(OnnxlReader *r, const char *what);
@@ -235,7 +238,8 @@ bool onnxl_reader_value(OnnxlReader *r, OnnxlValueInfo *value, OnnxlTypePlaces *
 /* text-read-tensor.c */
 
 /* Takes element type and dims from a type. False: it is not a tensor's, or has unknown dims. */
-bool onnxl_reader_tensor_type(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places, OnnxlTensor *tensor);
+bool onnxl_reader_tensor_type(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places,
+                              OnnxlTensor *tensor);
 /* The values, if there are any, and the block. notes: in force where the tensor started. */
 bool onnxl_reader_tensor_data(OnnxlReader *r, uint8_t notes, OnnxlTensor *tensor);
 /* A tensor as value of an attribute or field, behind its type: [name] [=] [values]. */
@@ -243,9 +247,10 @@ bool onnxl_reader_tensor_value(OnnxlReader *r, const OnnxlType *type, const Onnx
                                OnnxlTensor *tensor);
 /* A whole tensor. */
 bool onnxl_reader_tensor(OnnxlReader *r, OnnxlTensor *tensor);
-/* {values, indices} [block] behind a sparse type. name: of the values, when they have none of their own (initializers). */
-bool onnxl_reader_sparse_data(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places, const OnnxlStr *name,
-                              OnnxlSparseTensor *sparse);
+/* {values, indices} [block] behind a sparse type. name: of the values, when they have none of their own (initializers).
+ */
+bool onnxl_reader_sparse_data(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places,
+                              const OnnxlStr *name, OnnxlSparseTensor *sparse);
 /* Whether a tensor's values may follow a type at the current token. */
 bool onnxl_reader_at_tensor(const OnnxlReader *r);
 
@@ -279,8 +284,8 @@ bool onnxl_reader_pairs(OnnxlReader *r, OnnxlPairList *pairs);
 
 /* text-read-attribute.c */
 
-/* Attributes up to and with the `>`; the `<` is consumed. ret_names: of a function, whose names alone go there; NULL for a
- * node. */
+/* Attributes up to and with the `>`; the `<` is consumed. ret_names: of a function, whose names alone go there; NULL
+ * for a node. */
 bool onnxl_reader_attributes(OnnxlReader *r, OnnxlAttributeList *ret_attributes, OnnxlStrList *ret_names);
 
 /* text-read-graph.c */

@@ -1,20 +1,19 @@
-/* Tokens of the textual syntax (docs/text-format.md, section 1). A token refers to the text; only strings with escapes are
- * copied. */
+/* Tokens of the textual syntax (docs/text-format.md, section 1). A token refers to the text; only strings with escapes
+ * are copied. */
 #include "proto/text-internal.h"
 
 enum {
   BLANK = 1,  /* between tokens */
   LETTER = 2, /* starts an identifier */
   DIGIT = 4,
-  GLUE = 8,   /* starts no token behind a name, so that a name that goes on with it must have been meant to be quoted */
+  GLUE = 8, /* starts no token behind a name, so that a name that goes on with it must have been meant to be quoted */
 };
 
 static const uint8_t classes[256] = {
-  [' '] = BLANK, ['\t'] = BLANK, ['\n'] = BLANK, ['\v'] = BLANK, ['\f'] = BLANK, ['\r'] = BLANK,
-  ['A' ... 'Z'] = LETTER, ['a' ... 'z'] = LETTER, ['_'] = LETTER,
-  ['0' ... '9'] = DIGIT,
-  ['/'] = GLUE, ['.'] = GLUE, [':'] = GLUE, ['-'] = GLUE, ['+'] = GLUE, ['*'] = GLUE, ['%'] = GLUE, ['&'] = GLUE,
-  ['@'] = GLUE, ['~'] = GLUE, ['|'] = GLUE, ['^'] = GLUE, ['$'] = GLUE, ['\\'] = GLUE,
+  [' '] = BLANK,          ['\t'] = BLANK,         ['\n'] = BLANK, ['\v'] = BLANK,        ['\f'] = BLANK, ['\r'] = BLANK,
+  ['A' ... 'Z'] = LETTER, ['a' ... 'z'] = LETTER, ['_'] = LETTER, ['0' ... '9'] = DIGIT, ['/'] = GLUE,   ['.'] = GLUE,
+  [':'] = GLUE,           ['-'] = GLUE,           ['+'] = GLUE,   ['*'] = GLUE,          ['%'] = GLUE,   ['&'] = GLUE,
+  ['@'] = GLUE,           ['~'] = GLUE,           ['|'] = GLUE,   ['^'] = GLUE,          ['$'] = GLUE,   ['\\'] = GLUE,
 };
 
 static inline bool
@@ -38,16 +37,11 @@ typedef struct NoteWord {
 } NoteWord;
 
 static const NoteWord note_words[] = {
-  { "raw", 0, ONNXL_TEXT_NOTE_RAW },
-  { "typed", ONNXL_TEXT_NOTE_RAW, 0 },
-  { "embed", 0, ONNXL_TEXT_NOTE_EMBED },
-  { "external", ONNXL_TEXT_NOTE_EMBED, 0 },
-  { "-domain", 0, ONNXL_TEXT_NOTE_NO_DOMAIN },
-  { "+domain", ONNXL_TEXT_NOTE_NO_DOMAIN, 0 },
-  { "-name", 0, ONNXL_TEXT_NOTE_NO_NAME },
-  { "+name", ONNXL_TEXT_NOTE_NO_NAME, 0 },
-  { "-doc", 0, ONNXL_TEXT_NOTE_NO_DOC },
-  { "+doc", ONNXL_TEXT_NOTE_NO_DOC, 0 },
+  { "raw", 0, ONNXL_TEXT_NOTE_RAW },           { "typed", ONNXL_TEXT_NOTE_RAW, 0 },
+  { "embed", 0, ONNXL_TEXT_NOTE_EMBED },       { "external", ONNXL_TEXT_NOTE_EMBED, 0 },
+  { "-domain", 0, ONNXL_TEXT_NOTE_NO_DOMAIN }, { "+domain", ONNXL_TEXT_NOTE_NO_DOMAIN, 0 },
+  { "-name", 0, ONNXL_TEXT_NOTE_NO_NAME },     { "+name", ONNXL_TEXT_NOTE_NO_NAME, 0 },
+  { "-doc", 0, ONNXL_TEXT_NOTE_NO_DOC },       { "+doc", ONNXL_TEXT_NOTE_NO_DOC, 0 },
 };
 
 static const char *
@@ -119,8 +113,8 @@ set_bad(OnnxlToken *token, OnnxlBadToken bad, const char *at, const char *end)
   token->end = end;
 }
 
-/* A string that is closed nowhere ends with its line, so that what follows can still be looked at. Once there was one, the
- * quotes behind it cannot be told apart: then no string goes beyond its line. */
+/* A string that is closed nowhere ends with its line, so that what follows can still be looked at. Once there was one,
+ * the quotes behind it cannot be told apart: then no string goes beyond its line. */
 static void
 set_unterminated(OnnxlReader *r, OnnxlToken *token)
 {
@@ -318,9 +312,7 @@ lex_number(OnnxlReader *r, OnnxlToken *token, const char *digits)
 bool
 onnxl_text_is_special_float(OnnxlStr word)
 {
-  return (word.size == 3 && (g_ascii_strncasecmp(word.data, "inf", 3) == 0 ||
-                             g_ascii_strncasecmp(word.data, "nan", 3) == 0)) ||
-         (word.size == 8 && g_ascii_strncasecmp(word.data, "infinity", 8) == 0);
+  return onnxl_text_is_word(word, "inf") || onnxl_text_is_word(word, "nan") || onnxl_text_is_word(word, "infinity");
 }
 
 static void
@@ -367,8 +359,9 @@ lex_bang(OnnxlReader *r, OnnxlToken *token)
     if (is(r, from, DIGIT) || (*from == '-' && is(r, from + 1, DIGIT))) {
       OnnxlToken number = { .start = from, .end = from + 1 };
       lex_number(r, &number, from + (*from == '-'));
-      token->kind = number.kind == ONNXL_TOKEN_INT ? ONNXL_TOKEN_NUMBERED :
-                    number.kind == ONNXL_TOKEN_HEX ? ONNXL_TOKEN_BITS : ONNXL_TOKEN_BAD;
+      token->kind = number.kind == ONNXL_TOKEN_INT   ? ONNXL_TOKEN_NUMBERED
+                    : number.kind == ONNXL_TOKEN_HEX ? ONNXL_TOKEN_BITS
+                                                     : ONNXL_TOKEN_BAD;
       token->bad = ONNXL_BAD_NUMBER;
       token->at = token->start;
       token->end = number.end;

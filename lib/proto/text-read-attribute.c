@@ -58,22 +58,15 @@ read_word_value(OnnxlReader *r, OnnxlAttribute *value)
   OnnxlToken word = r->token;
   OnnxlStr name;
 
-  if (onnxl_str_is(word.text, "true") || onnxl_str_is(word.text, "false") || onnxl_str_is(word.text, "True") ||
-      onnxl_str_is(word.text, "False")) {
-    /* Unless it is the name of a graph. */
-    const char *at = r->at;
-    while (at < r->end && *at == ' ')
-      at++;
-    if (at == r->end || (*at != '(' && *at != '='))
-      return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, &word, "there is no boolean attribute; write `%c`",
-                                    g_ascii_tolower(*word.start) == 't' ? '1' : '0');
-  }
   if (!onnxl_reader_name(r, "a value", &name))
     return false;
   if (at_graph(r))
     return read_graph_value(r, &word, name, value);
   if (onnxl_reader_at(r, '['))
     return onnxl_reader_unknown_type(r, &word);
+  if (onnxl_text_is_word(name, "true") || onnxl_text_is_word(name, "false"))
+    return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, &word, "there is no boolean attribute; write `%c`",
+                                  name.size == strlen("true") ? '1' : '0');
   return onnxl_reader_report_at(r, ONNXL_DIAG_EXPECTED, &word,
                                 "expected a value, found `%.*s`; a string is quoted, a graph goes on with `(` or `=>`",
                                 ONNXL_ARG(word.text));
@@ -174,7 +167,8 @@ report_mix(OnnxlReader *r, const Elements *list, const OnnxlToken *element, Onnx
   if (list->type == ONNXL_ATTRIBUTE_INT && type == ONNXL_ATTRIBUTE_FLOAT)
     return onnxl_reader_report_at(r, ONNXL_DIAG_LIST_MIX, element,
                                   "a list of ints (from `%.*s`) holds a float; write `%.*s.0` first or annotate "
-                                  "`floats`", ONNXL_ARG(list->first), ONNXL_ARG(list->first));
+                                  "`floats`",
+                                  ONNXL_ARG(list->first), ONNXL_ARG(list->first));
   return onnxl_reader_report_at(r, ONNXL_DIAG_LIST_MIX, element, "a list of %ss holds %s%s", held,
                                 article((int32_t)type), onnxl_attribute_type_name((int32_t)type));
 }
@@ -256,8 +250,8 @@ pop_elements(OnnxlReader *r, size_t mark, OnnxlAttributeType type, OnnxlAttribut
 
 /* What an attribute is said to be. */
 typedef struct Annotation {
-  bool given;   /* there is one */
-  bool absent;  /* `?`: the attribute has no type */
+  bool given;  /* there is one */
+  bool absent; /* `?`: the attribute has no type */
   int32_t type;
   OnnxlToken token;
 } Annotation;
@@ -299,8 +293,8 @@ report_type(OnnxlReader *r, const OnnxlToken *start, int32_t annotation, int32_t
   if ((int32_t)element_type(annotation) == type)
     return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "`%s` wants a list: `[%.*s]`", wanted,
                                   ONNXL_ARG(text));
-  return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "the value is %s%s, not %s%s",
-                                article(type), onnxl_attribute_type_name(type), article(annotation), wanted);
+  return onnxl_reader_report_at(r, ONNXL_DIAG_ATTR_TYPE, start, "the value is %s%s, not %s%s", article(type),
+                                onnxl_attribute_type_name(type), article(annotation), wanted);
 }
 
 /* The value behind the `=`. */
@@ -368,10 +362,10 @@ read_annotation(OnnxlReader *r, Annotation *annotation)
 
 typedef struct Attributes {
   bool function;
-  size_t mark;          /* of the attributes on the stack */
-  OnnxlStr *names;      /* of a function, without a type or value */
+  size_t mark;     /* of the attributes on the stack */
+  OnnxlStr *names; /* of a function, without a type or value */
   size_t n_names, names_capacity;
-  OnnxlMap seen;        /* names of a node's attributes, when there are many */
+  OnnxlMap seen; /* names of a node's attributes, when there are many */
 } Attributes;
 
 static bool
@@ -414,7 +408,8 @@ merge(OnnxlReader *r, const OnnxlBlockPlaces *places, const OnnxlAttribute *from
       return onnxl_reader_set_in_block(r, places, field->name, field->number);
     size_t size = field->repeated || field->kind == ONNXL_FIELD_STRING || field->kind == ONNXL_FIELD_BYTES
                     ? sizeof(OnnxlStr)
-                    : field->kind == ONNXL_FIELD_MESSAGE || field->kind == ONNXL_FIELD_INT64 ? 8 : 4;
+                  : field->kind == ONNXL_FIELD_MESSAGE || field->kind == ONNXL_FIELD_INT64 ? 8
+                                                                                           : 4;
     memcpy(onnxl_field_member(field, &merged), onnxl_field_member(field, attribute), size);
     if (field->has_offset)
       *(bool *)((char *)&merged + field->has_offset) = true;

@@ -32,8 +32,8 @@ read_message(OnnxlReader *r, const OnnxlMessageDescriptor *descriptor, void *mes
     return onnxl_reader_graph(r, message);
   if (!onnxl_reader_enter(r, 1))
     return false;
-  bool ok = onnxl_reader_expect(r, '{', "`{` with the fields of the message") &&
-            read_fields(r, descriptor, message, NULL);
+  bool ok =
+    onnxl_reader_expect(r, '{', "`{` with the fields of the message") && read_fields(r, descriptor, message, NULL);
   onnxl_reader_leave(r, 1);
   return ok;
 }

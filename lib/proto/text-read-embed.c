@@ -1,4 +1,5 @@
-/* References of "#: embed": payloads that lie in other files become slices of their mappings, so that no weight is copied. */
+/* References of "#: embed": payloads that lie in other files become slices of their mappings, so that no weight is
+ * copied. */
 #include "proto/text-internal.h"
 
 #include <errno.h>
@@ -81,8 +82,9 @@ read_number(OnnxlReader *r, const OnnxlToken *token, const OnnxlPair *entry, uin
 {
   if (onnxl_str_to_uint64(entry->value, INT64_MAX, ret_value))
     return true;
-  return onnxl_reader_report_at(r, ONNXL_DIAG_EMBED_RANGE, token, "`%.*s` of the reference is no plain number: \"%.*s\"",
-                                ONNXL_ARG(entry->key), ONNXL_ARG(entry->value));
+  return onnxl_reader_report_at(r, ONNXL_DIAG_EMBED_RANGE, token,
+                                "`%.*s` of the reference is no plain number: \"%.*s\"", ONNXL_ARG(entry->key),
+                                ONNXL_ARG(entry->value));
 }
 
 bool
@@ -112,7 +114,8 @@ onnxl_reader_embed(OnnxlReader *r, const OnnxlToken *token, const OnnxlPairList 
   if (offset > file->size || (has_length && length > file->size - offset)) {
     onnxl_reader_report_at(r, ONNXL_DIAG_EMBED_RANGE, token,
                            "the reference ends at byte %" G_GUINT64_FORMAT " of %s, which has %" G_GUINT64_FORMAT
-                           " bytes", offset + length, file->name, file->size);
+                           " bytes",
+                           offset + length, file->name, file->size);
     if (!r->io_error)
       onnxl_fail(&r->io_error, ONNXL_ERROR_IO, "a reference goes beyond the end of %s", file->name);
     return false;

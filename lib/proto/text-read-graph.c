@@ -1,6 +1,9 @@
 /* Nodes, graphs and functions of the textual syntax. */
 #include "proto/text-internal.h"
 
+/* Fields of GraphProto that both a block and the text behind it can set. */
+enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_VALUE_INFO = 13, GRAPH_SPARSE_INITIALIZER = 15 };
+
 /* An empty name, or one that is written. */
 static bool
 read_list_name(OnnxlReader *r, uint32_t closer)
@@ -14,8 +17,8 @@ read_list_name(OnnxlReader *r, uint32_t closer)
   return onnxl_reader_push(r, &name, sizeof name);
 }
 
-/* Names separated by commas, up to the closer. Nothing before a comma is an empty name; nothing behind the last comma is
- * no name. recover: go on behind one that is wrong. */
+/* Names separated by commas, up to the closer. Nothing before a comma is an empty name; nothing behind the last comma
+ * is no name. recover: go on behind one that is wrong. */
 static bool
 read_names(OnnxlReader *r, uint32_t closer, bool recover, OnnxlStrList *list)
 {
@@ -191,7 +194,7 @@ read_body(OnnxlReader *r, const char *what, OnnxlStr name, OnnxlNodeList *nodes,
   bool ok = read_nodes(r, &list);
   onnxl_reader_leave(r, 1);
   if (list.count > 0 && nodes->count > 0)
-    return onnxl_reader_set_in_block(r, places, "node", 1);
+    return onnxl_reader_set_in_block(r, places, "node", GRAPH_NODE);
   if (list.count > 0)
     *nodes = list;
   return ok;
@@ -234,8 +237,8 @@ read_initializer(OnnxlReader *r, Entries *entries, const OnnxlValueInfo *value, 
 
   if (!value->type)
     return onnxl_reader_report_at(r, ONNXL_DIAG_INITIALIZER_TYPE, &places->start, "an initializer needs a type");
-  if (!entries->inputs && (value->doc_string.data || value->metadata_props.count > 0 ||
-                           value->message.unknown.count > 0))
+  if (!entries->inputs &&
+      (value->doc_string.data || value->metadata_props.count > 0 || value->message.unknown.count > 0))
     return onnxl_reader_expected(r, "no values: the block of an initializer stands behind them");
   onnxl_reader_next(r);
   if (!onnxl_reader_enter(r, 1))
@@ -249,8 +252,7 @@ read_initializer(OnnxlReader *r, Entries *entries, const OnnxlValueInfo *value, 
   } else {
     OnnxlTensor tensor = { .name = value->name };
     ok = onnxl_reader_tensor_type(r, value->type, places, &tensor) && onnxl_reader_tensor_data(r, notes, &tensor);
-    if (ok && ONNXL_GROW(r->arena, &graph->initializer.items, graph->initializer.count,
-                         &entries->initializer_capacity))
+    if (ok && ONNXL_GROW(r->arena, &graph->initializer.items, graph->initializer.count, &entries->initializer_capacity))
       graph->initializer.items[graph->initializer.count++] = tensor;
   }
   onnxl_reader_leave(r, 1);
@@ -315,24 +317,24 @@ read_entries(OnnxlReader *r, const OnnxlBlockPlaces *places, Entries *entries)
   OnnxlValueInfoList values;
 
   entries->inputs = false;
-  if (places->at[5].data)
+  if (places->at[GRAPH_INITIALIZER].data)
     graph->initializer.count = 0;
-  if (places->at[15].data)
+  if (places->at[GRAPH_SPARSE_INITIALIZER].data)
     graph->sparse_initializer.count = 0;
   bool ok = onnxl_reader_list(r, '>', read_entry, entries);
   ONNXL_READER_POP(r, mark, &values);
-  if (places->at[5].data) {
+  if (places->at[GRAPH_INITIALIZER].data) {
     if (graph->initializer.count > 0)
-      return onnxl_reader_set_in_block(r, places, "initializer", 5);
+      return onnxl_reader_set_in_block(r, places, "initializer", GRAPH_INITIALIZER);
     graph->initializer = block.initializer;
   }
-  if (places->at[15].data) {
+  if (places->at[GRAPH_SPARSE_INITIALIZER].data) {
     if (graph->sparse_initializer.count > 0)
-      return onnxl_reader_set_in_block(r, places, "sparse_initializer", 15);
+      return onnxl_reader_set_in_block(r, places, "sparse_initializer", GRAPH_SPARSE_INITIALIZER);
     graph->sparse_initializer = block.sparse_initializer;
   }
-  if (values.count > 0 && places->at[13].data)
-    return onnxl_reader_set_in_block(r, places, "value_info", 13);
+  if (values.count > 0 && places->at[GRAPH_VALUE_INFO].data)
+    return onnxl_reader_set_in_block(r, places, "value_info", GRAPH_VALUE_INFO);
   if (values.count > 0)
     graph->value_info = values;
   return ok;
@@ -427,8 +429,7 @@ read_parameter(OnnxlReader *r, void *data)
   if (!value.type && (value.doc_string.data || value.metadata_props.count > 0 || value.message.unknown.count > 0))
     return onnxl_reader_report_at(r, ONNXL_DIAG_EXPECTED, &places.start,
                                   "expected a type: without one there is no ValueInfoProto for the block");
-  return (!value.type || add_value_info(r, parameters, &value)) &&
-         onnxl_reader_push(r, &value.name, sizeof value.name);
+  return (!value.type || add_value_info(r, parameters, &value)) && onnxl_reader_push(r, &value.name, sizeof value.name);
 }
 
 static bool
@@ -457,8 +458,7 @@ read_function_head(OnnxlReader *r, OnnxlFunction *function)
 {
   Parameters parameters = { .function = function };
 
-  if (onnxl_reader_accept(r, '<') &&
-      !onnxl_reader_attributes(r, &function->attribute_proto, &function->attribute))
+  if (onnxl_reader_accept(r, '<') && !onnxl_reader_attributes(r, &function->attribute_proto, &function->attribute))
     return false;
   return read_parameters(r, "`(` with the inputs of the function", &parameters, &function->input) && read_arrow(r) &&
          read_parameters(r, "`(` with the outputs of the function", &parameters, &function->output) &&

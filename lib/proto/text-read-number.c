@@ -6,8 +6,8 @@
 static bool
 report_range(OnnxlReader *r, const char *type)
 {
-  return onnxl_reader_report_at(r, ONNXL_DIAG_INT_RANGE, &r->token, "%.*s does not fit in %s",
-                                ONNXL_ARG(r->token.text), type);
+  return onnxl_reader_report_at(r, ONNXL_DIAG_INT_RANGE, &r->token, "%.*s does not fit in %s", ONNXL_ARG(r->token.text),
+                                type);
 }
 
 /* 0x…: what the integer is in decimal. */
@@ -25,8 +25,8 @@ report_hex(OnnxlReader *r)
                                 value);
 }
 
-static bool
-is_word(OnnxlStr text, const char *word)
+bool
+onnxl_text_is_word(OnnxlStr text, const char *word)
 {
   return text.size == strlen(word) && g_ascii_strncasecmp(text.data, word, text.size) == 0;
 }
@@ -52,10 +52,10 @@ onnxl_reader_no_number(OnnxlReader *r, const char *what)
   case '-':
     return onnxl_reader_report_at(r, ONNXL_DIAG_NUMBER, token, "a number has no blank after the minus sign");
   case ONNXL_TOKEN_IDENTIFIER:
-    if (is_word(token->text, "true"))
+    if (onnxl_text_is_word(token->text, "true"))
       return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, token, "there is no `%.*s`; write `1`",
                                     ONNXL_ARG(token->text));
-    if (is_word(token->text, "false"))
+    if (onnxl_text_is_word(token->text, "false"))
       return onnxl_reader_report_at(r, ONNXL_DIAG_NO_BOOL, token, "there is no `%.*s`; write `0`",
                                     ONNXL_ARG(token->text));
     break;

@@ -5,26 +5,40 @@
 #include "support/size.h"
 
 /* The field that a type's values go to when they are not raw. */
-typedef enum Storage { STORE_NONE, STORE_FLOAT, STORE_DOUBLE, STORE_INT32, STORE_INT64, STORE_UINT64, STORE_STRING }
-  Storage;
+typedef enum Storage {
+  STORE_NONE,
+  STORE_FLOAT,
+  STORE_DOUBLE,
+  STORE_INT32,
+  STORE_INT64,
+  STORE_UINT64,
+  STORE_STRING
+} Storage;
 
 /* How values of a type are stored. A unit is what one literal stands for. */
 typedef struct Layout {
-  uint8_t storage;       /* Storage */
-  uint8_t unit;          /* bytes of a unit in raw_data */
-  uint8_t bits;          /* of an element that is smaller than a unit, else 0 */
-  uint8_t per_element;   /* units of an element, for complex types 2 */
-  bool is_float;         /* float literals in a small type are values, which format says how to store */
+  uint8_t storage;     /* Storage */
+  uint8_t unit;        /* bytes of a unit in raw_data */
+  uint8_t bits;        /* of an element that is smaller than a unit, else 0 */
+  uint8_t per_element; /* units of an element, for complex types 2 */
+  bool is_float;       /* float literals in a small type are values, which format says how to store */
   OnnxlFloatFormat format;
-  int64_t least, most;   /* integers that fit the unit, beyond which there is a warning */
+  int64_t least, most; /* integers that fit the unit, beyond which there is a warning */
 } Layout;
 
-#define INTEGER(storage_, unit_, least_, most_)                                                                        \
-  { .storage = storage_, .unit = unit_, .per_element = 1, .least = least_, .most = most_ }
-#define PACKED(bits_) { .storage = STORE_INT32, .unit = 1, .bits = bits_, .per_element = 1, .least = -128, .most = 255 }
+#define INTEGER(storage_, unit_, least_, most_)                                          \
+  {                                                                                      \
+    .storage = storage_, .unit = unit_, .per_element = 1, .least = least_, .most = most_ \
+  }
+#define PACKED(bits_)                                                                              \
+  {                                                                                                \
+    .storage = STORE_INT32, .unit = 1, .bits = bits_, .per_element = 1, .least = -128, .most = 255 \
+  }
 #define SMALL(unit_, format_, most_)                                                                                   \
-  { .storage = STORE_INT32, .unit = unit_, .per_element = 1, .is_float = true, .format = ONNXL_FLOAT_FORMAT_##format_,  \
-    .most = most_ }
+  {                                                                                                                    \
+    .storage = STORE_INT32, .unit = unit_, .per_element = 1, .is_float = true, .format = ONNXL_FLOAT_FORMAT_##format_, \
+    .most = most_                                                                                                      \
+  }
 
 static const Layout layouts[ONNXL_N_TYPES] = {
   [ONNXL_TYPE_FLOAT] = { .storage = STORE_FLOAT, .unit = 4, .per_element = 1 },
@@ -48,8 +62,14 @@ static const Layout layouts[ONNXL_N_TYPES] = {
   [ONNXL_TYPE_FLOAT8E5M2] = SMALL(1, FLOAT8E5M2, UINT8_MAX),
   [ONNXL_TYPE_FLOAT8E5M2FNUZ] = SMALL(1, FLOAT8E5M2FNUZ, UINT8_MAX),
   [ONNXL_TYPE_FLOAT8E8M0] = SMALL(1, FLOAT8E8M0, UINT8_MAX),
-  [ONNXL_TYPE_FLOAT4E2M1] = { .storage = STORE_INT32, .unit = 1, .bits = 4, .per_element = 1, .is_float = true,
-                              .format = ONNXL_FLOAT_FORMAT_FLOAT4E2M1, .least = -128, .most = 255 },
+  [ONNXL_TYPE_FLOAT4E2M1] = { .storage = STORE_INT32,
+                              .unit = 1,
+                              .bits = 4,
+                              .per_element = 1,
+                              .is_float = true,
+                              .format = ONNXL_FLOAT_FORMAT_FLOAT4E2M1,
+                              .least = -128,
+                              .most = 255 },
   [ONNXL_TYPE_UINT4] = PACKED(4),
   [ONNXL_TYPE_INT4] = PACKED(4),
   [ONNXL_TYPE_UINT2] = PACKED(2),
@@ -71,20 +91,20 @@ is_signed(int32_t type)
 /* A list of values that is being read. */
 typedef struct Values {
   const OnnxlTensor *tensor;
-  const char *type;    /* its name */
+  const char *type; /* its name */
   const Layout *layout;
   bool raw;
   bool elements;       /* `![…]`: every literal is a value */
   bool pack;           /* literals are elements smaller than a unit */
   const char *pattern; /* the first integer among literals of a small float, which is a bit pattern */
   size_t pattern_size;
-  bool value;          /* there was a float literal */
-  uint64_t count;      /* literals */
-  uint32_t filled;     /* bits of the byte that elements are packed into */
+  bool value;      /* there was a float literal */
+  uint64_t count;  /* literals */
+  uint32_t filled; /* bits of the byte that elements are packed into */
   uint8_t byte;
 } Values;
 
-/* Appends a unit with these low bits; negative: the number they stand for is below zero. */
+/* Appends a unit with these low bits. */
 static bool
 store(OnnxlReader *r, const Values *values, uint64_t bits)
 {
@@ -134,8 +154,10 @@ static const char *
 storage_name(const Values *values)
 {
   if (values->raw)
-    return values->layout->unit == 1 ? "one byte" : values->layout->unit == 2 ? "two bytes" :
-           values->layout->unit == 4 ? "four bytes" : "eight bytes";
+    return values->layout->unit == 1   ? "one byte"
+           : values->layout->unit == 2 ? "two bytes"
+           : values->layout->unit == 4 ? "four bytes"
+                                       : "eight bytes";
   switch ((Storage)values->layout->storage) {
   case STORE_INT32:
     return "int32";
@@ -185,7 +207,9 @@ read_packed_integer(OnnxlReader *r, Values *values)
   if (!onnxl_reader_at(r, ONNXL_TOKEN_INT))
     return onnxl_reader_no_number(r, "an integer");
   if (!onnxl_text_magnitude(text, &negative, &magnitude) ||
-      magnitude > (with_sign ? (UINT64_C(1) << (bits - 1)) - !negative : negative ? 0 : (UINT64_C(1) << bits) - 1))
+      magnitude > (with_sign  ? (UINT64_C(1) << (bits - 1)) - !negative
+                   : negative ? 0
+                              : (UINT64_C(1) << bits) - 1))
     return report_integer_range(r, text, values->type);
   return store_packed(r, values, (uint8_t)(negative ? -magnitude : magnitude)) && onnxl_reader_next(r);
 }
@@ -359,11 +383,12 @@ check_count(OnnxlReader *r, const OnnxlTensor *tensor, const Values *values, con
   if (layout->bits > 0 && !values->pack)
     wanted = wanted / (8u / layout->bits) + (wanted % (8u / layout->bits) != 0);
   if (__builtin_mul_overflow(wanted, (uint64_t)layout->per_element, &wanted) || wanted != values->count)
-    onnxl_reader_report_at(r, ONNXL_DIAG_TENSOR_COUNT, place,
-                           "%" G_GUINT64_FORMAT " %s for %" G_GINT64_FORMAT " %s%s", values->count,
-                           values->count == 1 ? "value" : "values", elements, elements == 1 ? "element" : "elements",
-                           layout->per_element > 1 ? " of two values each" :
-                           wanted != (uint64_t)elements ? ", which are packed" : "");
+    onnxl_reader_report_at(r, ONNXL_DIAG_TENSOR_COUNT, place, "%" G_GUINT64_FORMAT " %s for %" G_GINT64_FORMAT " %s%s",
+                           values->count, values->count == 1 ? "value" : "values", elements,
+                           elements == 1 ? "element" : "elements",
+                           layout->per_element > 1        ? " of two values each"
+                           : wanted != (uint64_t)elements ? ", which are packed"
+                                                          : "");
 }
 
 /* Values that a reference names, in the typed field. */
@@ -499,10 +524,10 @@ read_dims(OnnxlReader *r, const OnnxlType *type, const OnnxlTensorType *tensor_t
 
   if (!shape) {
     const char *at = places->rank ? places->rank : places->start.start;
-    return onnxl_reader_report(r, ONNXL_DIAG_TENSOR_RANK, at, at + 1,
-                               "a tensor with values needs a rank: `[]` is unknown rank; a scalar is `%.*s w`",
-                               ONNXL_ARG(places->start.kind == ONNXL_TOKEN_IDENTIFIER ? places->start.text
-                                                                                      : ONNXL_STR("float")));
+    return onnxl_reader_report(
+      r, ONNXL_DIAG_TENSOR_RANK, at, at + 1,
+      "a tensor with values needs a rank: `[]` is unknown rank; a scalar is `%.*s w`",
+      ONNXL_ARG(places->start.kind == ONNXL_TOKEN_IDENTIFIER ? places->start.text : ONNXL_STR("float")));
   }
   if (places->dim_start)
     return onnxl_reader_report(r, ONNXL_DIAG_TENSOR_DIM, places->dim_start, places->dim_end,
@@ -560,14 +585,14 @@ bool
 onnxl_reader_tensor_value(OnnxlReader *r, const OnnxlType *type, const OnnxlTypePlaces *places, OnnxlTensor *tensor)
 {
   uint8_t notes = places->start.notes;
-  bool named = onnxl_reader_at(r, ONNXL_TOKEN_IDENTIFIER) || onnxl_reader_at(r, ONNXL_TOKEN_STRING) ||
-               onnxl_reader_at(r, '?');
+  bool named =
+    onnxl_reader_at(r, ONNXL_TOKEN_IDENTIFIER) || onnxl_reader_at(r, ONNXL_TOKEN_STRING) || onnxl_reader_at(r, '?');
 
   tensor->name = no_name(notes);
   if (!onnxl_reader_enter(r, 1))
     return false;
-  bool ok = (!named || onnxl_reader_name(r, "a name", &tensor->name)) &&
-            onnxl_reader_tensor_type(r, type, places, tensor);
+  bool ok =
+    (!named || onnxl_reader_name(r, "a name", &tensor->name)) && onnxl_reader_tensor_type(r, type, places, tensor);
   if (ok && (onnxl_reader_accept(r, '=') || named || !onnxl_reader_at(r, '[')))
     ok = onnxl_reader_tensor_data(r, notes, tensor);
   onnxl_reader_leave(r, 1);

@@ -126,10 +126,7 @@ read_dotted(OnnxlReader *r, OnnxlStr *ret_name)
 typedef enum TypeWord { WORD_NONE, WORD_SEQ, WORD_MAP, WORD_OPTIONAL, WORD_SPARSE, WORD_OPAQUE, N_WORDS } TypeWord;
 
 static const char *const type_words[N_WORDS] = {
-  [WORD_SEQ] = "seq",
-  [WORD_MAP] = "map",
-  [WORD_OPTIONAL] = "optional",
-  [WORD_SPARSE] = "sparse_tensor",
+  [WORD_SEQ] = "seq",       [WORD_MAP] = "map", [WORD_OPTIONAL] = "optional", [WORD_SPARSE] = "sparse_tensor",
   [WORD_OPAQUE] = "opaque",
 };
 
@@ -142,11 +139,20 @@ type_word(OnnxlStr word)
   return WORD_NONE;
 }
 
+/* Whether some type starts with the letter, which most names do not. */
+static bool
+starts_type(char c)
+{
+  return memchr("bcdfimosu", c, 9) != NULL;
+}
+
 bool
 onnxl_reader_at_type(const OnnxlReader *r)
 {
   switch (r->token.kind) {
   case ONNXL_TOKEN_IDENTIFIER:
+    if (!starts_type(*r->token.start))
+      return false;
     return onnxl_data_type_from_name(r->token.text) != ONNXL_TYPE_UNDEFINED || type_word(r->token.text) != WORD_NONE;
   case ONNXL_TOKEN_ABSENT:
   case ONNXL_TOKEN_NUMBERED:
@@ -168,9 +174,9 @@ type_candidate(const void *data, size_t i)
 
 /* Names that other tools use. */
 static const char *const type_aliases[][2] = {
-  { "float32", "float" },  { "float64", "double" }, { "half", "float16" },   { "fp16", "float16" },
-  { "fp32", "float" },     { "fp64", "double" },    { "bf16", "bfloat16" },  { "int", "int64" },
-  { "long", "int64" },     { "str", "string" },     { "boolean", "bool" },   { "sequence", "seq" },
+  { "float32", "float" },  { "float64", "double" }, { "half", "float16" },      { "fp16", "float16" },
+  { "fp32", "float" },     { "fp64", "double" },    { "bf16", "bfloat16" },     { "int", "int64" },
+  { "long", "int64" },     { "str", "string" },     { "boolean", "bool" },      { "sequence", "seq" },
   { "tensor", "float[]" }, { "dict", "map" },       { "complex", "complex64" },
 };
 
@@ -206,9 +212,8 @@ report_dimension(OnnxlReader *r, const OnnxlToken *start)
     if (*at != ' ')
       end = at + 1;
   }
-  return onnxl_reader_report(r, ONNXL_DIAG_DIM_EXPR, start->start, end,
-                             "quote an expression: `\"%.*s\"`", (int)(end - start->start),
-                             start->start);
+  return onnxl_reader_report(r, ONNXL_DIAG_DIM_EXPR, start->start, end, "quote an expression: `\"%.*s\"`",
+                             (int)(end - start->start), start->start);
 }
 
 static bool
@@ -458,11 +463,12 @@ onnxl_reader_type(OnnxlReader *r, OnnxlType *type, OnnxlTypePlaces *ret_places)
 static bool
 report_no_name(OnnxlReader *r, const OnnxlToken *type)
 {
-  if (type->kind == ONNXL_TOKEN_IDENTIFIER && (onnxl_reader_at(r, ',') || onnxl_reader_at(r, ')') ||
-                                               onnxl_reader_at(r, '>') || onnxl_reader_at(r, '=')))
+  if (type->kind == ONNXL_TOKEN_IDENTIFIER &&
+      (onnxl_reader_at(r, ',') || onnxl_reader_at(r, ')') || onnxl_reader_at(r, '>') || onnxl_reader_at(r, '=')))
     return onnxl_reader_report_at(r, ONNXL_DIAG_NAME_MISSING, type,
                                   "the type `%.*s` is not followed by a name; a value called `%.*s` is written "
-                                  "`\"%.*s\"`", ONNXL_ARG(type->text), ONNXL_ARG(type->text), ONNXL_ARG(type->text));
+                                  "`\"%.*s\"`",
+                                  ONNXL_ARG(type->text), ONNXL_ARG(type->text), ONNXL_ARG(type->text));
   return onnxl_reader_expected(r, "a name behind the type");
 }
 

@@ -145,8 +145,7 @@ read_header_key(OnnxlReader *r, void *data)
                                   ONNXL_ARG(key.text), similar);
   }
   onnxl_reader_next(r);
-  return onnxl_reader_expect(r, ':', "`:` after a header key") &&
-         read_header_value(r, field, &key, header->message);
+  return onnxl_reader_expect(r, ':', "`:` after a header key") && read_header_value(r, field, &key, header->message);
 }
 
 /* Keys up to and with the `>`; the `<` is consumed. */
@@ -222,7 +221,8 @@ read_model(OnnxlReader *r)
          read_main_graph(r, model) && read_functions(r, model);
 }
 
-/* However high the limit is set, the stack has an end; each level takes about a kilobyte of it, with a sanitizer several. */
+/* However high the limit is set, the stack has an end; each level takes about a kilobyte of it, with a sanitizer
+ * several. */
 enum { DEEPEST = 1000 };
 
 bool

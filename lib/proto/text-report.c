@@ -64,16 +64,26 @@ static const struct {
   gunichar code;
   const char *name;
 } characters[] = {
-  { 0x00a0, "no-break space" },        { 0x00ad, "soft hyphen" },
-  { 0x2009, "thin space" },            { 0x200b, "zero width space" },
-  { 0x200e, "left-to-right mark" },    { 0x200f, "right-to-left mark" },
-  { 0x2010, "hyphen" },                { 0x2013, "en dash" },
-  { 0x2014, "em dash" },               { 0x2018, "left single quotation mark" },
-  { 0x2019, "right single quotation mark" }, { 0x201c, "left double quotation mark" },
-  { 0x201d, "right double quotation mark" }, { 0x202f, "narrow no-break space" },
-  { 0x2190, "leftwards arrow" },       { 0x2192, "rightwards arrow" },
-  { 0x21d2, "rightwards double arrow" }, { 0x2212, "minus sign" },
-  { 0x3000, "ideographic space" },     { 0xfeff, "byte order mark" },
+  { 0x00a0, "no-break space" },
+  { 0x00ad, "soft hyphen" },
+  { 0x2009, "thin space" },
+  { 0x200b, "zero width space" },
+  { 0x200e, "left-to-right mark" },
+  { 0x200f, "right-to-left mark" },
+  { 0x2010, "hyphen" },
+  { 0x2013, "en dash" },
+  { 0x2014, "em dash" },
+  { 0x2018, "left single quotation mark" },
+  { 0x2019, "right single quotation mark" },
+  { 0x201c, "left double quotation mark" },
+  { 0x201d, "right double quotation mark" },
+  { 0x202f, "narrow no-break space" },
+  { 0x2190, "leftwards arrow" },
+  { 0x2192, "rightwards arrow" },
+  { 0x21d2, "rightwards double arrow" },
+  { 0x2212, "minus sign" },
+  { 0x3000, "ideographic space" },
+  { 0xfeff, "byte order mark" },
 };
 
 static bool
@@ -169,8 +179,8 @@ onnxl_reader_enter(OnnxlReader *r, uint32_t levels)
     find_line(r, r->token.start);
     onnxl_fail(&r->error, ONNXL_ERROR_LIMIT,
                "%s:%u:%zu: the model is nested more deeply than a depth of %u (--max-depth)",
-               r->model->file ? r->model->file->name : "text", r->line,
-               (size_t)(r->token.start - r->line_start + 1), r->max_depth);
+               r->model->file ? r->model->file->name : "text", r->line, (size_t)(r->token.start - r->line_start + 1),
+               r->max_depth);
   }
   return false;
 }
@@ -216,8 +226,8 @@ recover(OnnxlReader *r, Stops stops)
   for (; !r->error && !onnxl_reader_at(r, ONNXL_TOKEN_END); start = false, onnxl_reader_next(r)) {
     uint32_t kind = r->token.kind;
     bool nested = r->scratch_used > mark;
-    if (!nested && (kind == stops.kinds[0] || kind == stops.kinds[1] ||
-                    (stops.line && !start && r->token.first_on_line)))
+    if (!nested &&
+        (kind == stops.kinds[0] || kind == stops.kinds[1] || (stops.line && !start && r->token.first_on_line)))
       return true;
     char closer = (char)closer_of(kind);
     if (at_any_arrow(r))

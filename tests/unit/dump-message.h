@@ -1,5 +1,6 @@
-/* A message as compact text, by the field table: {name:'g' node:[{op_type:'Neg'}]}. Only fields that are set, in the order
- * of onnx.proto, so that presence shows. Floats as numbers, NaNs as their bits; other bytes than ASCII as \xHH. */
+/* A message as compact text, by the field table: {name:'g' node:[{op_type:'Neg'}]}. Only fields that are set, in the
+ * order of onnx.proto, so that presence shows. Floats as numbers, NaNs as their bits; other bytes than ASCII as \xHH.
+ */
 #ifndef ONNXL_TESTS_DUMP_MESSAGE_H
 #define ONNXL_TESTS_DUMP_MESSAGE_H
 

@@ -97,8 +97,9 @@ test_values(void)
       "{dims:[2] data_type:1 name:'w' raw_data:'\\x00\\x00\\x80?\\x00\\x00\\x00@'}" },
     { "embed", "float[2] w = [\"location\": \"w.bin\", \"length\": \"8\", \"checksum\": \"x\"]",
       "{dims:[2] data_type:1 float_data:[1 2] name:'w'}" },
-    { "embed", "float[1] w = [\"offset\": \"0\", \"location\": \"./sub/../sub/w.bin\", \"length\": \"4\", "
-               "\"offset\": \"4\"]",
+    { "embed",
+      "float[1] w = [\"offset\": \"0\", \"location\": \"./sub/../sub/w.bin\", \"length\": \"4\", "
+      "\"offset\": \"4\"]",
       "{dims:[1] data_type:1 float_data:[2] name:'w'}" },
     { "embed", "float[1] w = [\"location\": \"sub//w.bin\", \"length\": \"4\", \"offset\": \"4\"]",
       "{dims:[1] data_type:1 float_data:[2] name:'w'}" },
@@ -138,8 +139,8 @@ test_values(void)
 static void
 test_slices(void)
 {
-  Read read = read_entries("embed raw", "float[1] a = [\"location\": \"w.bin\", \"length\": \"4\"], float[1] b = [\"location\": "
-                                        "\"w.bin\", \"offset\": \"4\", \"length\": \"4\"]");
+  Read read = read_entries("embed raw", "float[1] a = [\"location\": \"w.bin\", \"length\": \"4\"], "
+                                        "float[1] b = [\"location\": \"w.bin\", \"offset\": \"4\", \"length\": \"4\"]");
   uint64_t offset;
 
   CU_ASSERT_TRUE_FATAL(read.ok);
@@ -171,7 +172,8 @@ test_refusals(void)
     { "float[1] w = [\"location\": !\"w.bin\\x00\"]", "embed-file", ONNXL_ERROR_IO },
     { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"17\"]", "embed-range", ONNXL_ERROR_IO },
     { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"14\", \"length\": \"4\"]", "embed-range", ONNXL_ERROR_IO },
-    { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"9223372036854775807\", \"length\": \"9223372036854775807\"]",
+    { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"9223372036854775807\", \"length\": "
+      "\"9223372036854775807\"]",
       "embed-range", ONNXL_ERROR_IO },
     { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"-4\"]", "embed-range", ONNXL_ERROR_INVALID },
     { "float[1] w = [\"location\": \"w.bin\", \"length\": \"4 \"]", "embed-range", ONNXL_ERROR_INVALID },

@@ -8,7 +8,7 @@
 /* What of the model is compared. */
 typedef enum Part { PART_MODEL, PART_GRAPH, PART_NODES, PART_ATTRIBUTES, PART_TYPE, PART_FUNCTIONS } Part;
 
-/* Texts that are right, and the messages they mean. Rows are those of the format's page (section 6; "3.3": ours only). */
+/* Texts that are right, and the messages they mean. Rows are those of the format's page (section 6; "3.3": ours). */
 typedef struct Row {
   const char *row;
   const char *text;
@@ -25,6 +25,7 @@ typedef struct Row {
 #define TYPE(text) "g (" text " x) => () { }", PART_TYPE
 #define FUNCTIONS(text) "g () => () { } " text, PART_FUNCTIONS
 
+/* clang-format off */
 static const Row rows[] = {
   { "1", MODEL("g (x) => (y) { }"),
     "{graph:{name:'g' input:[{name:'x'}] output:[{name:'y'}]}}" },
@@ -117,7 +118,8 @@ static const Row rows[] = {
   { "22", NODES("y, = Op (x)"),
     "[{input:['x'] output:['y'] op_type:'Op' domain:''}]" },
   { "23", NODES("y = Neg (x), z = Neg (y)"),
-    "[{input:['x'] output:['y'] op_type:'Neg' domain:''} {input:['y'] output:['' 'z'] op_type:'Neg' domain:''}]", "stray-comma" },
+    "[{input:['x'] output:['y'] op_type:'Neg' domain:''} {input:['y'] output:['' 'z'] op_type:'Neg' domain:''}]",
+    "stray-comma" },
   { "24", NODES("y = Op (x) [n] z = Op (y)"),
     "[{input:['x'] output:['y'] op_type:'Op' domain:''} {input:['y'] output:['z'] name:'n' op_type:'Op' domain:''}]" },
   { "25", NODES("y = Op (x) <a = 1>"),
@@ -297,8 +299,8 @@ static const Row rows[] = {
   { "3.3", ATTRIBUTES("a = sparse_tensor(float[3,4]) {float[2] {1.5, 2.5}, int64[2] {1, 7}}"),
     "[{name:'a' type:11 sparse_tensor:{values:{dims:[2] data_type:1 float_data:[1.5 2.5] name:''} "
     "indices:{dims:[2] data_type:7 int64_data:[1 7] name:''} dims:[3 4]}}]" },
-  { "3.3", ATTRIBUTES("s = ![sparse_tensor(float[4]) {float[1] {1.5}, int64[1] {1}}], t = ![float[1], int64], g = ![a () => "
-            "() { }]"),
+  { "3.3", ATTRIBUTES("s = ![sparse_tensor(float[4]) {float[1] {1.5}, int64[1] {1}}], t = ![float[1], int64], g = ![a "
+            "() => () { }]"),
     "[{name:'s' type:12 sparse_tensors:[{values:{dims:[1] data_type:1 float_data:[1.5] name:''} indices:{dims:[1] "
     "data_type:7 int64_data:[1] name:''} dims:[4]}]} {name:'t' type:14 type_protos:[{tensor_type:{elem_type:1 "
     "shape:{dim:[{dim_value:1}]}}} {tensor_type:{elem_type:7 shape:{}}}]} {name:'g' type:10 graphs:[{name:'a'}]}]" },
@@ -350,8 +352,8 @@ static const Row rows[] = {
             "\"x\"> ?"),
     "{training_info:[{initialization:{}}] configuration:[{name:'c' num_devices:2 device:['a' 'b']}] "
     "9/1:81985529216486895 9/5:19088743 9/0:18446744073709551615 9/2:'x'}" },
-  { "3.3", FUNCTIONS("<metadata_props: [\"a\": \"b\"], domain: \"d\", overload: \"\", doc_string: \"x\", 99/0: 1> f () => "
-            "() { }"),
+  { "3.3", FUNCTIONS("<metadata_props: [\"a\": \"b\"], domain: \"d\", overload: \"\", doc_string: \"x\", 99/0: 1> f "
+            "() => () { }"),
     "[{name:'f' doc_string:'x' domain:'d' overload:'' metadata_props:[{key:'a' value:'b'}] 99/0:1}]" },
   { "3.3", FUNCTIONS("f <a !{doc_string: \"x\"}, b !{doc_string: \"y\"} = 1> () => () { }"),
     "[{name:'f' attribute_proto:[{name:'a' doc_string:'x'} {name:'b' doc_string:'y' type:2 i:1}]}]" },
@@ -370,6 +372,7 @@ static const Row rows[] = {
   { "3.3", ATTRIBUTES("a: floats = [1, 2], b: float = [1.0], c: strings = [\"x\"]"),
     "[{name:'a' type:6 floats:[1 2]} {name:'b' type:6 floats:[1]} {name:'c' type:8 strings:['x']}]", "attr-type" },
 };
+/* clang-format on */
 
 static void
 dump_list(GString *out, const OnnxlMessageDescriptor *descriptor, const void *items, size_t count)

@@ -14,6 +14,7 @@ typedef struct Row {
 
 enum { FIRST_WARNING = 52 };
 
+/* clang-format off */
 static const Row rows[] = {
   { 1, "g (x) => (y)", 1, 13, "expected",
     "expected `{` with the nodes of graph `g`, found end of file" },
@@ -136,6 +137,7 @@ static const Row rows[] = {
   { 60, "g () => () < float[2] w = ... > { }", 1, 27, "elided",
     "the values were left out; the tensor has no payload" },
 };
+/* clang-format on */
 
 /* A text with several findings, and where they are: "LINE:COLUMN ID". */
 typedef struct Several {
@@ -147,11 +149,13 @@ typedef struct Several {
 #define ATTRIBUTES(text) "g () => () { y = Op <" text "> (x) }"
 #define ENTRIES(text) "g () => () <" text "> { }"
 
+/* clang-format off */
 static const Several several[] = {
   { "g (float32[2] x) => (float[2*N] y) {\n   y = Neg (a/b)\n   z = Op <a = .5> (y);\n}\n",
     { "1:4 unknown-type", "1:28 dim-expr", "2:13 quote-name", "3:16 number", "3:23 stray-char" } },
   /* In a list the next comma ends what is skipped, in a node the next line, in brackets their closer. */
-  { NODES("y = Op (a/b, c/d, e)\nz = Op (a:0)\n w/1 = Op ()\n x y = Op () z/1 = Op ()\n y = Op/2 ()\n y = Op <b/2 = 1> ()"),
+  { NODES("y = Op (a/b, c/d, e)\nz = Op (a:0)\n w/1 = Op ()\n x y = Op () z/1 = Op ()\n y = Op/2 ()\n"
+          " y = Op <b/2 = 1> ()"),
     { "1:22 quote-name", "1:27 quote-name", "2:9 quote-name", "3:2 quote-name", "4:4 missing-comma", "5:6 quote-name",
       "6:10 quote-name" } },
   { NODES("y = Op (x) %\nz = Op () %"), { "1:25 stray-char", "2:11 stray-char" } },
@@ -180,7 +184,8 @@ static const Several several[] = {
   { "g () => () { } <domain: 1, ir_version: 2, name: \"f\"> f () => () { }",
     { "1:25 header-value", "1:28 unknown-key", "1:43 unknown-key" } },
   /* Attributes. */
-  { ATTRIBUTES("a = [1, \"x\"], b = [\"x\", 1], c: ints = [1.5], d: string = 1, e: float = [], f: ints = [@r], g: int, h"),
+  { ATTRIBUTES("a = [1, \"x\"], b = [\"x\", 1], c: ints = [1.5], d: string = 1, e: float = [], f: ints = [@r], "
+               "g: int, h"),
     { "1:30 list-mix", "1:46 list-mix", "1:61 attr-type", "1:79 attr-type", "1:93 attr-type", "1:108 ref-in-list",
       "1:122 expected" } },
   { ATTRIBUTES("a = foo, b = foo[2], c = True, d = 1.5.2, e = 12abc, f = -x, g = 0x10, h = 1e+, i: foo = 1"),
@@ -195,10 +200,12 @@ static const Several several[] = {
       "1:158 expected", "1:176 unknown-type" } },
   { ENTRIES("float16[1] a = {65520.0}, float8e4m3fn[1] b = {500.0}, float[1] c = {!0x12}, int64[1] d = {1.0}, "
             "double[1] e = {1e999}, float16[2] f = {0.5, 1}"),
-    { "1:29 float-range", "1:60 float-range", "1:82 number", "1:104 int-literal", "1:125 float-range", "1:154 half-mix" } },
+    { "1:29 float-range", "1:60 float-range", "1:82 number", "1:104 int-literal", "1:125 float-range",
+      "1:154 half-mix" } },
   { ENTRIES("\n#: raw\nint8[1] a = {256}, int8[1] b = {-129}, uint64[1] c = {18446744073709551616}"),
     { "3:14 int-range", "3:33 int-range", "3:55 int-range" } },
-  { ENTRIES("sparse_tensor(float[3]) w = {float[1] {1}, int64[1] 0}, sparse_tensor(int8[3]) v = {float[1] {1}, int64[1] {0}}"),
+  { ENTRIES("sparse_tensor(float[3]) w = {float[1] {1}, int64[1] 0}, "
+            "sparse_tensor(int8[3]) v = {float[1] {1}, int64[1] {0}}"),
     { "1:65 expected", "1:97 expected" } },
   /* Blocks. */
   { NODES("y = Op (x) !{doc: \"a\", input: [\"b\"], 4/2: \"x\", 9/4: 1, 0/0: 1, metadata_props: [\"a\"], name: 1}"),
@@ -210,6 +217,7 @@ static const Several several[] = {
     { "1:14 field-twice", "1:45 field-twice" } },
   { ATTRIBUTES("a !{i: 5} = 3, b !{type: 1}: int"), { "1:26 field-twice", "1:41 field-twice" } },
 };
+/* clang-format on */
 
 typedef struct Read {
   OnnxlModel *model;
