@@ -1,6 +1,7 @@
 /* onnxl-dis: disassembles a model into text of several styles. */
 #include "cli/main.h"
 #include "cli/output-file.h"
+#include "columns.h"
 #include "ops/list.h"
 #include "proto/dot.h"
 #include "proto/json.h"
@@ -17,7 +18,7 @@ typedef enum Style { STYLE_ONNX, STYLE_PRETTY, STYLE_JSON, STYLE_DOT, STYLE_SUMM
 
 static int style;
 static const char *weights = "auto";
-static bool elements, with_attributes, list_ops;
+static bool elements, with_attributes, with_shapes, with_memory, list_ops;
 
 static const OnnxlOption options[] = {
   ONNXL_CHOICE(0, "style", "onnx|pretty|json|dot|summary", &style,
@@ -28,6 +29,8 @@ static const OnnxlOption options[] = {
                "them into FILE next to the text"),
   ONNXL_FLAG(0, "elements", &elements, "write elements instead of bits for half, 8-, 4- and 2-bit types"),
   ONNXL_FLAG(0, "with-attributes", &with_attributes, "with --style=pretty: the attributes of nodes"),
+  ONNXL_FLAG(0, "with-shapes", &with_shapes, "with --style=pretty: the types of each node's outputs, as inferred"),
+  ONNXL_FLAG(0, "with-memory", &with_memory, "with --style=pretty: the bytes that are live at each node"),
   ONNXL_FLAG(0, "list-ops", &list_ops, "print the table of known operators instead (see --format)"),
   ONNXL_OPTIONS_END
 };
@@ -89,14 +92,29 @@ write_text(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErro
 }
 
 static bool
-write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
+write_listing(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
 {
   OnnxlPrettyOptions pretty = { .with_attributes = with_attributes };
+  Columns columns = { 0 };
+  bool ok = true;
 
+  if (with_shapes || with_memory) {
+    ok = columns_open(&columns, model, with_shapes, with_memory, run->sink, error);
+    pretty.suffix = columns_write;
+    pretty.suffix_data = &columns;
+  }
+  if (ok)
+    onnxl_pretty_write(out, model, &pretty);
+  columns_close(&columns);
+  return ok;
+}
+
+static bool
+write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
+{
   switch ((Style)style) {
   case STYLE_PRETTY:
-    onnxl_pretty_write(out, model, &pretty);
-    return true;
+    return write_listing(run, out, model, error);
   case STYLE_JSON:
     onnxl_model_to_json(out, model, run->sink);
     return true;
