@@ -12,6 +12,8 @@ Substitutions of our own:
 import glob
 import os
 import re
+import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -61,3 +63,8 @@ config.substitutions += [
 
 if config.onnxl_sanitized:
     config.available_features.add("sanitizer")
+if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL,
+                                             check=False).returncode == 0:
+    config.available_features.add("strace")
+if os.geteuid() == 0 and os.path.exists("/dev/loop-control") and shutil.which("mkfs.xfs"):
+    config.available_features.add("loop-mount")
