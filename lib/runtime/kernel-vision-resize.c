@@ -196,12 +196,13 @@ static float
 source_coordinate(const Resize *r, uint32_t axis, int64_t in, int64_t x)
 {
   float scale = r->scale[axis], length = (float)in, out = (float)r->out[axis], at = (float)x;
+  float exact = scale * length; /* the length before it was cut to whole positions */
   switch (r->transform) {
   case TRANSFORM_HALF_PIXEL:
     return (at + 0.5f) / scale - 0.5f;
   case TRANSFORM_HALF_PIXEL_SYMMETRIC: {
     /* The centers meet, also when the output had to be rounded to whole positions. */
-    float adjustment = out / (scale * length);
+    float adjustment = out / exact;
     return length / 2 * (1 - adjustment) + (at + 0.5f) / scale - 0.5f;
   }
   case TRANSFORM_PYTORCH_HALF_PIXEL:
@@ -209,12 +210,12 @@ source_coordinate(const Resize *r, uint32_t axis, int64_t in, int64_t x)
   case TRANSFORM_HALF_PIXEL_FOR_NEAREST:
     return (at + 0.5f) / scale;
   case TRANSFORM_ALIGN_CORNERS:
-    return r->out[axis] > 1 ? at * (length - 1) / (out - 1) : 0;
+    return r->out[axis] > 1 ? at * (length - 1) / (exact - 1) : 0;
   case TRANSFORM_ASYMMETRIC:
     return at / scale;
   default:
     if (r->out[axis] > 1)
-      return r->start[axis] * (length - 1) + at * (r->end[axis] - r->start[axis]) * (length - 1) / (out - 1);
+      return r->start[axis] * (length - 1) + at * (r->end[axis] - r->start[axis]) * (length - 1) / (exact - 1);
     return 0.5f * (r->start[axis] + r->end[axis]) * (length - 1);
   }
 }
@@ -238,13 +239,12 @@ nearest_index(const Resize *r, uint32_t axis, int64_t in, float x)
   return v >= 0 ? (int64_t)MIN(v, (double)(in - 1)) : 0;
 }
 
-/* An axis that every transformation maps onto itself. */
+/* An axis that is not resized. Taken literally tf_half_pixel_for_nn would shift it by half a position. */
 static bool
 is_identity(const Resize *r, uint32_t axis, int64_t in)
 {
   return r->out[axis] == in && r->scale[axis] == 1 &&
-         (r->transform != TRANSFORM_CROP || (r->start[axis] == 0 && r->end[axis] == 1)) &&
-         r->transform != TRANSFORM_HALF_PIXEL_FOR_NEAREST;
+         (r->transform != TRANSFORM_CROP || (r->start[axis] == 0 && r->end[axis] == 1));
 }
 
 /* --- nearest neighbour --- */
