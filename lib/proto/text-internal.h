@@ -80,6 +80,7 @@ typedef struct OnnxlReader {
   bool unterminated;      /* a string was not closed on any line */
   const char *line_start; /* a line whose number is known */
   uint32_t line;
+  const char *line_at; /* a place on it: up to there no other line starts */
 
   /* Items of the lists that are being read, the innermost on top: each is copied to the arena when it is complete. */
   char *scratch;

@@ -244,6 +244,7 @@ onnxl_text_read(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, OnnxlDiagS
     .notes = ONNXL_TEXT_NOTE_NO_DOC,
     .line_start = text.data,
     .line = 1,
+    .line_at = text.data,
   };
   onnxl_diag_sink_set_text(sink, text);
   bool ok = read_model(&r);

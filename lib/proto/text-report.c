@@ -9,17 +9,20 @@
 static void
 find_line(OnnxlReader *r, const char *at)
 {
-  const char *from = r->line_start;
+  const char *line_break;
 
   while (at < r->line_start) {
-    const char *line_break = memrchr(r->text, '\n', (size_t)(r->line_start - 1 - r->text));
-    r->line_start = line_break ? line_break + 1 : r->text;
+    line_break = memrchr(r->text, '\n', (size_t)(r->line_start - 1 - r->text));
+    r->line_at = r->line_start = line_break ? line_break + 1 : r->text;
     r->line--;
   }
-  for (const char *line_break; (line_break = memchr(from, '\n', (size_t)(r->end - from))) && line_break < at;) {
-    from = r->line_start = line_break + 1;
+  if (at <= r->line_at)
+    return;
+  while ((line_break = memchr(r->line_at, '\n', (size_t)(at - r->line_at)))) {
+    r->line_at = r->line_start = line_break + 1;
     r->line++;
   }
+  r->line_at = at;
 }
 
 bool

@@ -6,8 +6,10 @@
 #include "support/output.h"
 
 /* Parses text into model, which is empty. Strings without escapes are slices of text, which must outlive the model.
- * model->folder is where references of "#: embed" are looked up. All findings of one run are reported. Returns false
- * with ONNXL_ERROR_INVALID when there are errors. */
+ * model->folder is where references of "#: embed" are looked up; the files they name are kept mapped in
+ * model->data_files. All findings of one run are reported, sorted by place. Returns false with ONNXL_ERROR_INVALID when
+ * there are errors, ONNXL_ERROR_IO when a referenced file cannot be read, ONNXL_ERROR_LIMIT when the text is nested more
+ * deeply than max_depth or needs more than the arena's budget. */
 bool onnxl_text_read(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, OnnxlDiagSink *sink, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 

@@ -319,23 +319,50 @@ test_several(void)
     check_several(&several[i]);
 }
 
-/* Findings of a big text do not take longer the more there are: each line has one. */
+/* Each of very many findings takes the same time, on lines of their own or all on one. */
 static void
-test_many(void)
+expect_many(const char *separator)
 {
-  enum { LINES = 20000 };
+  enum { LINES = 100000 };
   GString *text = g_string_new("g () => () {\n");
 
   for (int i = 0; i < LINES; i++)
-    g_string_append(text, "y = Op (\"\\\"\", a/b)\n");
+    g_string_append_printf(text, "y = Op (\"\\\"\", a/b)%s", separator);
   g_string_append(text, "}");
   Read read = { onnxl_model_new(1 << 26), onnxl_diag_sink_new(NULL), NULL, false };
   CU_ASSERT_FALSE(onnxl_text_read(onnxl_str(text->str), 200, read.model, read.sink, &read.error));
   CU_ASSERT_EQUAL(onnxl_diag_errors(read.sink), LINES);
   CU_ASSERT_EQUAL(onnxl_diag_count(read.sink), 20);
+  CU_ASSERT_EQUAL(onnxl_diag_get(read.sink, 19)->location.line, separator[0] == '\n' ? 21 : 2);
   read_clear(&read);
   g_string_free(text, TRUE);
 }
 
+static void
+test_many(void)
+{
+  expect_many("\n");
+  expect_many(" ");
+}
+
+/* Bytes that are no UTF-8 are kept, with a warning where the string is; escapes say that they are meant. */
+static void
+test_utf8(void)
+{
+  Read read = read_text("g () => () { y = Op <s = \"caf\xe9\", t = !\"caf\\xe9\"> (\"\xc3\xa9\", \"\xff\") }", NULL);
+
+  CU_ASSERT_TRUE_FATAL(read.ok);
+  CU_ASSERT_EQUAL_FATAL(onnxl_diag_count(read.sink), 2);
+  for (size_t i = 0; i < 2; i++)
+    CU_ASSERT_EQUAL(onnxl_diag_get(read.sink, i)->id, ONNXL_DIAG_UTF8);
+  CU_ASSERT_EQUAL(onnxl_diag_get(read.sink, 0)->location.column, 26);
+  CU_ASSERT_EQUAL(onnxl_diag_get(read.sink, 1)->location.column, 57);
+  const OnnxlNode *node = &read.model->proto.graph->node.items[0];
+  CU_ASSERT_TRUE(onnxl_str_is(node->attribute.items[0].s, "caf\xe9"));
+  CU_ASSERT_TRUE(onnxl_str_is(node->attribute.items[1].s, "caf\xe9"));
+  CU_ASSERT_TRUE(onnxl_str_is(node->input.items[1], "\xff"));
+  read_clear(&read);
+}
+
 UNIT_MAIN("text-report", { "rows", test_rows }, { "warnings as errors", test_warnings_as_errors },
-          { "several", test_several }, { "many", test_many })
+          { "several", test_several }, { "many", test_many }, { "utf8", test_utf8 })
