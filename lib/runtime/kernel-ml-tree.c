@@ -614,14 +614,14 @@ run_ml_tree_regressor(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(ml_tree_regressor, EXACT);
 
-/* Two classes of which only one ever gets votes: the votes are the score of the second class. Without a transform a
- * score of no negative vote is a probability. */
+/* Two classes of which only the first ever gets votes: by convention they are the score of the second. Without a
+ * transform a score of no negative vote is a probability. */
 static bool
 is_binary(const Ensemble *ensemble, const OnnxlMlLabels *labels, bool *ret_all_positive)
 {
   *ret_all_positive = true;
   for (int64_t v = 0; v < ensemble->n_votes; v++) {
-    if (ensemble->votes[v].target != ensemble->votes[0].target)
+    if (ensemble->votes[v].target != 0)
       return false;
     if (ensemble->votes[v].weight < 0)
       *ret_all_positive = false;
@@ -669,7 +669,7 @@ run_ml_tree_classifier(OnnxlKernelContext *context, GError **error)
     for (int64_t i = 0; i < labels.n; i++)
       scores[i] += base_value(&base, i);
     if (binary)
-      top = classify_binary(transform, &labels, scores[ensemble.votes[0].target], all_positive, scores);
+      top = classify_binary(transform, &labels, scores[0], all_positive, scores);
     else if (labels.n == 1)
       top = onnxl_ml_one_score(transform, &labels, scores[0], scores);
     else {
