@@ -126,7 +126,7 @@ set_contents(OnnxlShapeRun *run, const OnnxlTensor *tensor, uint32_t count, Onnx
   bool ok = onnxl_tensor_view(tensor, NULL, ignored, &view, &error);
   g_clear_error(&error);
   onnxl_diag_sink_free(ignored);
-  if (!ok || view.storage == ONNXL_STORAGE_NONE)
+  if (!ok || (view.storage == ONNXL_STORAGE_NONE && count > 0))
     return;
   bool external = view.storage == ONNXL_STORAGE_EXTERNAL;
   if (is_real(tensor->data_type)) {

@@ -43,6 +43,8 @@ forward_length(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr s, OnnxlExpr e)
   bool start_literal = onnxl_expr_is_int(s, &start);
   bool start_front = onnxl_shape_min(n, s) >= 0, start_back = onnxl_shape_max(n, s) < 0;
   bool end_front = onnxl_shape_min(n, e) >= 0, end_back = onnxl_shape_max(n, e) < 0;
+  if ((end_back && beyond(n, e, d)) || (start_front && s != d && beyond(n, s, d)))
+    return zero;
   bool to_end = e == d || (onnxl_expr_is_int(e, &end) && end > 0 && beyond(n, e, d));
   if (to_end && start_literal && start == 0)
     return d;
@@ -84,6 +86,8 @@ backward_length(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr s, OnnxlExpr e)
   int64_t start, end;
   bool from_last = onnxl_expr_is_int(s, &start) && (start == -1 || (start > 0 && beyond(n, s, d)));
   bool to_first = onnxl_expr_is_int(e, &end) && end < 0 && beyond(n, e, d);
+  if (onnxl_expr_is_int(s, &start) && start < 0 && beyond(n, s, d))
+    s = zero; /* clamped to the first element */
   s = from_last ? last : onnxl_expr_min(pool, last, onnxl_expr_max(pool, zero, from_front(n, s, d)));
   e = to_first ? minus_one : onnxl_expr_min(pool, last, onnxl_expr_max(pool, minus_one, from_front(n, e, d)));
   return onnxl_expr_max(pool, zero, onnxl_expr_sub(pool, s, e));
