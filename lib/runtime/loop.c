@@ -123,9 +123,9 @@ onnxl_element_size(const OnnxlValue *tensor)
   return onnxl_data_type_bits(tensor->elem_type) / 8;
 }
 
-static void
-move_strided(char *dest, const char *source, const int64_t *dims, uint32_t rank, const int64_t *dest_strides,
-             const int64_t *source_strides, size_t size)
+void
+onnxl_move_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *dest_strides,
+                   const int64_t *source_strides, size_t size)
 {
   OnnxlLoop loop;
   onnxl_loop_init(&loop, dims, rank);
@@ -134,8 +134,8 @@ move_strided(char *dest, const char *source, const int64_t *dims, uint32_t rank,
   onnxl_loop_finish(&loop);
   int64_t n = onnxl_loop_row(&loop), to = onnxl_loop_step(&loop, 0), from = onnxl_loop_step(&loop, 1);
   for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop)) {
-    char *d = dest + loop.offsets[0] * (int64_t)size;
-    const char *s = source + loop.offsets[1] * (int64_t)size;
+    char *d = (char *)dest + loop.offsets[0] * (int64_t)size;
+    const char *s = (const char *)source + loop.offsets[1] * (int64_t)size;
     if (to == 1 && from == 1) {
       memcpy(d, s, (size_t)n * size);
       continue;
@@ -157,7 +157,7 @@ onnxl_copy_strided(void *dest, const void *source, const int64_t *dims, uint32_t
 {
   int64_t dense[ONNXL_MAX_RANK];
   onnxl_strides(dims, rank, dense);
-  move_strided(dest, source, dims, rank, dense, strides, size);
+  onnxl_move_strided(dest, source, dims, rank, dense, strides, size);
 }
 
 void
@@ -166,5 +166,5 @@ onnxl_scatter_strided(void *dest, const void *source, const int64_t *dims, uint3
 {
   int64_t dense[ONNXL_MAX_RANK];
   onnxl_strides(dims, rank, dense);
-  move_strided(dest, source, dims, rank, strides, dense, size);
+  onnxl_move_strided(dest, source, dims, rank, strides, dense, size);
 }

@@ -56,6 +56,10 @@ void onnxl_copy_strided(void *dest, const void *source, const int64_t *dims, uin
 void onnxl_scatter_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *strides,
                            size_t size);
 
+/* Both strided. */
+void onnxl_move_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *dest_strides,
+                        const int64_t *source_strides, size_t size);
+
 /* Bytes of one element as kernels move it: strings count as their OnnxlStr. */
 size_t onnxl_element_size(const OnnxlValue *tensor);
 
