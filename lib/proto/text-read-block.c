@@ -3,6 +3,7 @@
 
 #include "support/number.h"
 
+/* Room for an item of any list of messages. */
 typedef union AnyMessage {
   OnnxlAttribute attribute;
   OnnxlFunction function;
@@ -115,7 +116,7 @@ read_item(OnnxlReader *r, void *data)
     u = GUINT64_TO_LE(u);
     return onnxl_reader_push(r, &u, sizeof u);
   case ONNXL_FIELD_MESSAGE:
-    g_return_val_if_fail(field->message->size <= sizeof message, false);
+    g_assert(field->message->size <= sizeof message);
     memset(&message, 0, field->message->size);
     return read_message(r, field->message, &message) && onnxl_reader_push(r, &message, field->message->size);
   }
