@@ -7,7 +7,8 @@
 /* Room for the name of any field. */
 #define JSON_NAME_SIZE 64
 
-/* The field's name in lowerCamelCase, as protobuf makes it: an underscore goes, and the letter behind it becomes large. */
+/* The field's name in lowerCamelCase, as protobuf makes it: an underscore goes, and the letter behind it becomes large.
+ */
 void onnxl_json_field_name(const OnnxlFieldDescriptor *field, char name[JSON_NAME_SIZE]);
 
 /* The name of an enum's value ("FLOAT", "EXTERNAL"), or false when it has none. */

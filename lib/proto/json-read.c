@@ -14,8 +14,8 @@
 typedef struct Reader {
   OnnxlArena *arena;
   OnnxlDiagSink *sink;
-  GString *path;      /* of the value being read */
-  uint32_t depth;     /* messages that may still be entered */
+  GString *path;  /* of the value being read */
+  uint32_t depth; /* messages that may still be entered */
   bool too_deep;
 } Reader;
 
@@ -388,7 +388,8 @@ read_message(Reader *r, const OnnxlMessageDescriptor *descriptor, const json_t *
     return false;
   }
   r->depth--;
-  json_object_foreach((json_t *)value, key, member) {
+  json_object_foreach((json_t *)value, key, member)
+  {
     g_string_append_printf(r->path, "%s%s", length > 0 ? "." : "", key);
     ok &= read_member(r, descriptor, key, member, message);
     g_string_truncate(r->path, length);
@@ -412,7 +413,8 @@ parse(OnnxlStr text, size_t budget, OnnxlDiagSink *sink, GError **error)
   if (root)
     return root;
   if (json_refused) {
-    onnxl_fail(error, ONNXL_ERROR_LIMIT, "the JSON text needs more than %zu bytes of metadata (--max-metadata)", budget);
+    onnxl_fail(error, ONNXL_ERROR_LIMIT, "the JSON text needs more than %zu bytes of metadata (--max-metadata)",
+               budget);
     return NULL;
   }
   if (json_error_code(&problem) == json_error_stack_overflow) {
@@ -446,6 +448,7 @@ onnxl_model_from_json(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, Onnx
   if (r.too_deep)
     return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model is nested deeper than %u messages (--max-depth)", max_depth);
   if (onnxl_arena_exhausted(model->arena))
-    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more than %zu bytes of metadata (--max-metadata)", budget);
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more than %zu bytes of metadata (--max-metadata)",
+                      budget);
   return ok || onnxl_fail(error, ONNXL_ERROR_INVALID, "the JSON text is not a model");
 }

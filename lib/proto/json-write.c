@@ -197,8 +197,8 @@ onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *si
   message_value(&w, &onnxl_model_descriptor, &model->proto);
   onnxl_json_end(&w.json);
   if (w.unknown > 0)
-    onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL, "JSON has no place for %" G_GUINT64_FORMAT " unknown fields, which are left out",
-               w.unknown);
+    onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL,
+               "JSON has no place for %" G_GUINT64_FORMAT " unknown fields, which are left out", w.unknown);
   if (w.broken > 0)
     onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL,
                "%" G_GUINT64_FORMAT " strings are not UTF-8; what JSON cannot hold is replaced by U+FFFD", w.broken);

@@ -10,10 +10,10 @@
  * finding (lossy). */
 void onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *sink);
 
-/* Reads text into model, which is empty; nothing in it refers to text afterwards. Names are accepted as in onnx.proto too.
- * Findings name the place as a path, such as "graph.node[3].opType". Returns false with ONNXL_ERROR_INVALID after
+/* Reads text into model, which is empty; nothing in it refers to text afterwards. Names are accepted as in onnx.proto
+ * too. Findings name the place as a path, such as "graph.node[3].opType". Returns false with ONNXL_ERROR_INVALID after
  * findings, or ONNXL_ERROR_LIMIT (depth or budget). */
-bool onnxl_model_from_json(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, OnnxlDiagSink *sink, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_model_from_json(OnnxlStr text, uint32_t max_depth, OnnxlModel *model, OnnxlDiagSink *sink,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

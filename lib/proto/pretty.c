@@ -155,15 +155,15 @@ float_value(OnnxlOutput *out, float value)
 }
 
 /* [a, b] of whatever writes item i. */
-#define WRITE_LIST(out, n, write_item)                                                                                 \
-  do {                                                                                                                 \
-    onnxl_output_char((out), '[');                                                                                     \
-    for (size_t i = 0; i < (n); i++) {                                                                                 \
-      if (i > 0)                                                                                                       \
-        onnxl_output_text((out), ", ");                                                                                \
-      write_item;                                                                                                      \
-    }                                                                                                                  \
-    onnxl_output_char((out), ']');                                                                                     \
+#define WRITE_LIST(out, n, write_item)  \
+  do {                                  \
+    onnxl_output_char((out), '[');      \
+    for (size_t i = 0; i < (n); i++) {  \
+      if (i > 0)                        \
+        onnxl_output_text((out), ", "); \
+      write_item;                       \
+    }                                   \
+    onnxl_output_char((out), ']');      \
   } while (0)
 
 static void

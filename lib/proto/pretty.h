@@ -18,7 +18,8 @@ typedef struct OnnxlPrettyOptions {
 /* Writes the listing of the model's graph and functions. Graphs within nodes are not listed. */
 void onnxl_pretty_write(OnnxlOutput *out, const OnnxlModel *model, const OnnxlPrettyOptions *options);
 
-/* Writes a type as the listing has it: "float[N,4]", "seq(int64[])", "map(string, float[])"; nothing for an empty type. */
+/* Writes a type as the listing has it: "float[N,4]", "seq(int64[])", "map(string, float[])"; nothing for an empty type.
+ */
 void onnxl_pretty_type(OnnxlOutput *out, const OnnxlType *type);
 
 /* Writes a text in Python's quotes: 'a', "it's", 'a\n'. */

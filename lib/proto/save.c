@@ -35,8 +35,8 @@ copy_in_kernel(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput 
 
   while (left > 0) {
     size_t chunk = MIN(left, (size_t)COPY_CHUNK);
-    ssize_t n = range ? copy_file_range(file->fd, &at, out->fd, NULL, chunk, 0)
-                      : sendfile(out->fd, file->fd, &at, chunk);
+    ssize_t n =
+      range ? copy_file_range(file->fd, &at, out->fd, NULL, chunk, 0) : sendfile(out->fd, file->fd, &at, chunk);
     if (n > 0)
       left -= (size_t)n;
     else if (n < 0 && errno == EINTR)
@@ -49,13 +49,28 @@ copy_in_kernel(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput 
   return size - left;
 }
 
+/* The file that bytes lie in, with a descriptor to copy from: the input, or one that a text refers to. NULL: none. */
+static const OnnxlFile *
+find_file(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
+{
+  if (model->file && onnxl_file_locate(model->file, bytes, ret_offset))
+    return model->file;
+  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
+    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
+    if (onnxl_file_locate(file, bytes, ret_offset))
+      return file->fd >= 0 ? file : NULL;
+  }
+  return NULL;
+}
+
 void
-onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload)
+onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr payload)
 {
   uint64_t offset;
   size_t copied = 0;
+  const OnnxlFile *file = out->fd >= 0 ? find_file(model, payload, &offset) : NULL;
 
-  if (out->fd >= 0 && file && onnxl_file_locate(file, payload, &offset) && onnxl_output_flush(out, "", NULL)) {
+  if (file && onnxl_output_flush(out, "", NULL)) {
     copied = copy_in_kernel(file, offset, payload.size, out);
     out->flushed += copied;
   }
@@ -63,28 +78,12 @@ onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload)
   onnxl_output_write(out, payload.data + copied, payload.size - copied);
 }
 
-/* The open file that the slice lies in, or NULL. */
-static const OnnxlFile *
-find_file(const OnnxlModel *model, OnnxlStr slice)
-{
-  uint64_t offset;
-
-  if (model->file && onnxl_file_locate(model->file, slice, &offset))
-    return model->file;
-  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
-    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
-    if (onnxl_file_locate(file, slice, &offset))
-      return file->fd >= 0 ? file : NULL;
-  }
-  return NULL;
-}
-
 static bool
 put_payload(void *data, OnnxlStr slice)
 {
   Target *target = data;
 
-  onnxl_payload_write(target->out, find_file(target->model, slice), slice);
+  onnxl_payload_write(target->out, target->model, slice);
   return target->out->saved_errno == 0;
 }
 

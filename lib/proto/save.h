@@ -11,16 +11,17 @@ bool onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **
 /* Writes the model in the binary format: the same model always gives the same bytes. Large slices of the files that the
  * model was read from are copied by the kernel. A model of more than ONNXL_WIRE_MAX_PORTABLE bytes is refused with
  * ONNXL_ERROR_UNSUPPORTED unless allow_large. Write errors stick in out, which the caller flushes. */
-bool onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Writes payload to out, by the kernel where it lies in file (may be NULL) and out is a descriptor. */
-void onnxl_payload_write(OnnxlOutput *out, const OnnxlFile *file, OnnxlStr payload);
+/* Writes a payload of the model to out: by the kernel where it lies in a file and out is a descriptor. */
+void onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr payload);
 
-/* True when path names the file that the model was read from, so that writing it replaces what references would name. */
+/* True when path names the file that the model was read from, so that writing it would replace what references
+ * name. */
 bool onnxl_model_is_at(const OnnxlModel *model, const char *path);
 
-/* What a tool's -S chooses: canonical text in which large payloads refer to the file that was read (text), else
+/* Writes canonical text in which large payloads refer to the file that was read (text, as -S asks for), else calls
  * onnxl_model_write(). path: where out goes, which references are relative to; NULL = standard output. */
 bool onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, const char *path, bool text, bool allow_large,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;

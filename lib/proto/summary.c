@@ -114,7 +114,8 @@ collect_nodes(Summary *summary, const OnnxlNodeList *list)
   }
 }
 
-/* Bytes of the values of a tensor: by dims and type, of strings by the strings themselves; 0 when there is no telling. */
+/* Bytes of the values of a tensor: by dims and type, of strings by the strings themselves; 0 when there is no telling.
+ */
 static uint64_t
 tensor_bytes(const OnnxlTensor *tensor, int64_t count)
 {
@@ -251,17 +252,15 @@ write_size(OnnxlOutput *out, const OnnxlModelProto *proto, uint64_t total, const
     const char *name;
     uint64_t bytes;
   } parts[] = {
-    { "initializers",
-      graph ? list_size(&onnxl_tensor_descriptor, graph->initializer.items, graph->initializer.count) +
-                list_size(&onnxl_sparse_tensor_descriptor, graph->sparse_initializer.items,
-                          graph->sparse_initializer.count)
-            : 0 },
+    { "initializers", graph ? list_size(&onnxl_tensor_descriptor, graph->initializer.items, graph->initializer.count) +
+                                list_size(&onnxl_sparse_tensor_descriptor, graph->sparse_initializer.items,
+                                          graph->sparse_initializer.count)
+                            : 0 },
     { "nodes", graph ? list_size(&onnxl_node_descriptor, graph->node.items, graph->node.count) : 0 },
-    { "value types",
-      graph ? list_size(&onnxl_value_info_descriptor, graph->value_info.items, graph->value_info.count) +
-                list_size(&onnxl_value_info_descriptor, graph->input.items, graph->input.count) +
-                list_size(&onnxl_value_info_descriptor, graph->output.items, graph->output.count)
-            : 0 },
+    { "value types", graph ? list_size(&onnxl_value_info_descriptor, graph->value_info.items, graph->value_info.count) +
+                               list_size(&onnxl_value_info_descriptor, graph->input.items, graph->input.count) +
+                               list_size(&onnxl_value_info_descriptor, graph->output.items, graph->output.count)
+                           : 0 },
     { "functions", list_size(&onnxl_function_descriptor, proto->functions.items, proto->functions.count) },
     { "training", list_size(training->message, proto->training_info.items, proto->training_info.count) },
   };
@@ -341,8 +340,7 @@ onnxl_summary_write(OnnxlOutput *out, const OnnxlModel *model, GError **error)
     collect_nodes(&summary, &proto->functions.items[i].node);
   /* The walk hands tensors out for writing too; here they are only read. */
   bool ok = onnxl_model_visit_tensors((OnnxlModel *)model, visit_tensor, &summary, error);
-  if (ok && (onnxl_arena_exhausted(summary.arena) ||
-             !onnxl_wire_size(&onnxl_model_descriptor, proto, &total)))
+  if (ok && (onnxl_arena_exhausted(summary.arena) || !onnxl_wire_size(&onnxl_model_descriptor, proto, &total)))
     ok = onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory is left for the summary (see --max-metadata)");
   if (ok) {
     write_head(out, proto, &summary);

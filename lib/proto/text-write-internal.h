@@ -34,11 +34,11 @@ typedef struct TextPrinter {
   const OnnxlTextOptions *options;
   OnnxlMovePayload move_payload;
   void *move_data;
-  GError *error;          /* of the first payload that could not be moved */
-  const char *location;   /* written in references; NULL: none are written */
-  uint32_t notes;         /* TextNote bits in force */
-  uint32_t indent;        /* of the line being written */
-  uint64_t line_start;    /* position in out where the line started */
+  GError *error;        /* of the first payload that could not be moved */
+  const char *location; /* written in references; NULL: none are written */
+  uint32_t notes;       /* TextNote bits in force */
+  uint32_t indent;      /* of the line being written */
+  uint64_t line_start;  /* position in out where the line started */
 } TextPrinter;
 
 /* Set of field numbers below ONNXL_FIELD_NUMBERS, bit = number. */
@@ -96,7 +96,8 @@ void onnxl_text_uint_item(TextPrinter *p, bool first, uint64_t value);
 void onnxl_text_int_items(TextPrinter *p, const OnnxlInt64List *list);
 void onnxl_text_float_items(TextPrinter *p, const OnnxlFloatList *list);
 
-/* Separates an item of a list from the one before and writes the note that it needs: the item then starts a new line. */
+/* Separates an item of a list from the one before and writes the note that it needs: the item then starts a new line.
+ */
 void onnxl_text_separate(TextPrinter *p, bool first, TextNeeds needs);
 
 /* A blank within an item, or the note that what follows needs, which then starts a new line. */
@@ -142,8 +143,8 @@ void onnxl_text_sparse(TextPrinter *p, const OnnxlSparseTensor *sparse, bool ini
 
 /* text-write-reference.c */
 
-/* The location that references into the model's file are written with: its path relative to folder. Returns: owned; NULL
- * when there is none: the input is no binary regular file or does not lie below folder. */
+/* The location that references into the model's file are written with: its path relative to folder. Returns: owned;
+ * NULL when there is none: the input is no binary regular file or does not lie below folder. */
 char *onnxl_text_reference_location(const OnnxlFile *file, const char *folder);
 
 /* text-write-node.c */

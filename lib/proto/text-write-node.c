@@ -4,13 +4,13 @@
 
 /* The fields of AttributeProto that hold a value, by its type; 0 for UNDEFINED. */
 static const uint8_t value_fields[ONNXL_N_ATTRIBUTE_TYPES] = {
-  [ONNXL_ATTRIBUTE_FLOAT] = 2,           [ONNXL_ATTRIBUTE_INT] = 3,
-  [ONNXL_ATTRIBUTE_STRING] = 4,          [ONNXL_ATTRIBUTE_TENSOR] = 5,
-  [ONNXL_ATTRIBUTE_GRAPH] = 6,           [ONNXL_ATTRIBUTE_FLOATS] = 7,
-  [ONNXL_ATTRIBUTE_INTS] = 8,            [ONNXL_ATTRIBUTE_STRINGS] = 9,
-  [ONNXL_ATTRIBUTE_TENSORS] = 10,        [ONNXL_ATTRIBUTE_GRAPHS] = 11,
-  [ONNXL_ATTRIBUTE_SPARSE_TENSOR] = 22,  [ONNXL_ATTRIBUTE_SPARSE_TENSORS] = 23,
-  [ONNXL_ATTRIBUTE_TYPE_PROTO] = 14,     [ONNXL_ATTRIBUTE_TYPE_PROTOS] = 15,
+  [ONNXL_ATTRIBUTE_FLOAT] = 2,          [ONNXL_ATTRIBUTE_INT] = 3,
+  [ONNXL_ATTRIBUTE_STRING] = 4,         [ONNXL_ATTRIBUTE_TENSOR] = 5,
+  [ONNXL_ATTRIBUTE_GRAPH] = 6,          [ONNXL_ATTRIBUTE_FLOATS] = 7,
+  [ONNXL_ATTRIBUTE_INTS] = 8,           [ONNXL_ATTRIBUTE_STRINGS] = 9,
+  [ONNXL_ATTRIBUTE_TENSORS] = 10,       [ONNXL_ATTRIBUTE_GRAPHS] = 11,
+  [ONNXL_ATTRIBUTE_SPARSE_TENSOR] = 22, [ONNXL_ATTRIBUTE_SPARSE_TENSORS] = 23,
+  [ONNXL_ATTRIBUTE_TYPE_PROTO] = 14,    [ONNXL_ATTRIBUTE_TYPE_PROTOS] = 15,
 };
 
 enum {
@@ -33,8 +33,7 @@ values_set(const OnnxlAttribute *a)
   return SET(FLOAT, a->has_f) | SET(INT, a->has_i) | SET(STRING, a->s.data) | SET(TENSOR, a->t) | SET(GRAPH, a->g) |
          SET(FLOATS, a->floats.count) | SET(INTS, a->ints.count) | SET(STRINGS, a->strings.count) |
          SET(TENSORS, a->tensors.count) | SET(GRAPHS, a->graphs.count) | SET(SPARSE_TENSOR, a->sparse_tensor) |
-         SET(SPARSE_TENSORS, a->sparse_tensors.count) | SET(TYPE_PROTO, a->tp) |
-         SET(TYPE_PROTOS, a->type_protos.count);
+         SET(SPARSE_TENSORS, a->sparse_tensors.count) | SET(TYPE_PROTO, a->tp) | SET(TYPE_PROTOS, a->type_protos.count);
 #undef SET
 }
 
@@ -94,7 +93,8 @@ onnxl_text_attribute_needs(const TextPrinter *p, const OnnxlAttribute *a)
   }
 }
 
-/* Lists of what is not a number or a string start with ![, so that the reference parser refuses rather than drops them. */
+/* Lists of what is not a number or a string start with ![, so that the reference parser refuses rather than drops them.
+ */
 static void
 list_value(TextPrinter *p, const OnnxlAttribute *a, int32_t type)
 {
@@ -227,8 +227,8 @@ onnxl_text_attribute(TextPrinter *p, const OnnxlAttribute *a)
     given |= TEXT_FIELD(ATTRIBUTE_REF);
 
   onnxl_text_name(p, a->name);
-  bool has_block = set & ~given || a->doc_string.data || (a->ref_attr_name.data && !is_reference) ||
-                   a->message.unknown.count > 0;
+  bool has_block =
+    set & ~given || a->doc_string.data || (a->ref_attr_name.data && !is_reference) || a->message.unknown.count > 0;
   if (has_block)
     onnxl_text_block(p, &onnxl_attribute_descriptor, a, given);
   if (type != ONNXL_ATTRIBUTE_UNDEFINED) {

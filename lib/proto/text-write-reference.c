@@ -53,8 +53,8 @@ onnxl_text_reference_location(const OnnxlFile *file, const char *folder)
     return NULL;
   /* Folders are compared by identity, from the file upwards, so it does not matter how either path is written. */
   g_autofree char *current = g_get_current_dir();
-  g_autofree char *path = g_path_is_absolute(file->path) ? g_strdup(file->path)
-                                                         : g_build_filename(current, file->path, NULL);
+  g_autofree char *path =
+    g_path_is_absolute(file->path) ? g_strdup(file->path) : g_build_filename(current, file->path, NULL);
   for (char *slash = strrchr(path, '/'); slash; slash = g_strrstr_len(path, slash - path, "/")) {
     g_autofree char *prefix = slash == path ? g_strdup("/") : g_strndup(path, (size_t)(slash - path));
     if (stat(prefix, &info) == 0 && info.st_dev == wanted.st_dev && info.st_ino == wanted.st_ino)

@@ -23,9 +23,9 @@ enum {
   FIELD_DATA_LOCATION = 14,
 };
 
-#define PAYLOAD_FIELDS                                                                                                 \
-  (TEXT_FIELD(FIELD_FLOAT_DATA) | TEXT_FIELD(FIELD_INT32_DATA) | TEXT_FIELD(FIELD_STRING_DATA) |                       \
-   TEXT_FIELD(FIELD_INT64_DATA) | TEXT_FIELD(FIELD_RAW_DATA) | TEXT_FIELD(FIELD_DOUBLE_DATA) |                         \
+#define PAYLOAD_FIELDS                                                                           \
+  (TEXT_FIELD(FIELD_FLOAT_DATA) | TEXT_FIELD(FIELD_INT32_DATA) | TEXT_FIELD(FIELD_STRING_DATA) | \
+   TEXT_FIELD(FIELD_INT64_DATA) | TEXT_FIELD(FIELD_RAW_DATA) | TEXT_FIELD(FIELD_DOUBLE_DATA) |   \
    TEXT_FIELD(FIELD_UINT64_DATA))
 
 /* How the values of a tensor are written. */
@@ -44,7 +44,19 @@ typedef struct TensorData {
 } TensorData;
 
 /* One literal as it lies in raw_data. */
-typedef enum RawUnit { UNIT_NONE, UNIT_U8, UNIT_S8, UNIT_U16, UNIT_S16, UNIT_S32, UNIT_U32, UNIT_S64, UNIT_U64, UNIT_F32, UNIT_F64 } RawUnit;
+typedef enum RawUnit {
+  UNIT_NONE,
+  UNIT_U8,
+  UNIT_S8,
+  UNIT_U16,
+  UNIT_S16,
+  UNIT_S32,
+  UNIT_U32,
+  UNIT_S64,
+  UNIT_U64,
+  UNIT_F32,
+  UNIT_F64
+} RawUnit;
 
 static const uint8_t unit_sizes[] = {
   [UNIT_U8] = 1,  [UNIT_S8] = 1,  [UNIT_U16] = 2, [UNIT_S16] = 2, [UNIT_S32] = 4,
@@ -74,7 +86,10 @@ static const TypeStorage type_storage[ONNXL_N_TYPES] = {
   [ONNXL_TYPE_COMPLEX64] = { UNIT_F32, FIELD_FLOAT_DATA },
   [ONNXL_TYPE_COMPLEX128] = { UNIT_F64, FIELD_DOUBLE_DATA },
   [ONNXL_TYPE_BFLOAT16] = { UNIT_U16, FIELD_INT32_DATA },
-  [ONNXL_TYPE_FLOAT8E4M3FN ... ONNXL_TYPE_FLOAT8E5M2FNUZ] = { UNIT_U8, FIELD_INT32_DATA },
+  [ONNXL_TYPE_FLOAT8E4M3FN] = { UNIT_U8, FIELD_INT32_DATA },
+  [ONNXL_TYPE_FLOAT8E4M3FNUZ] = { UNIT_U8, FIELD_INT32_DATA },
+  [ONNXL_TYPE_FLOAT8E5M2] = { UNIT_U8, FIELD_INT32_DATA },
+  [ONNXL_TYPE_FLOAT8E5M2FNUZ] = { UNIT_U8, FIELD_INT32_DATA },
   [ONNXL_TYPE_UINT4] = { UNIT_U8, FIELD_INT32_DATA },
   [ONNXL_TYPE_INT4] = { UNIT_U8, FIELD_INT32_DATA },
   [ONNXL_TYPE_FLOAT4E2M1] = { UNIT_U8, FIELD_INT32_DATA },
@@ -95,15 +110,15 @@ static uint32_t
 single_payload(const OnnxlTensor *tensor, OnnxlStr *ret_bytes)
 {
   uint32_t field = 0, count = 0;
-#define LOOK(member, is_set, number, slice)                                                                            \
-  if (is_set) {                                                                                                        \
-    count++;                                                                                                           \
-    field = number;                                                                                                    \
-    *ret_bytes = slice;                                                                                                \
+#define LOOK(is_set, number, slice) \
+  if (is_set) {                     \
+    count++;                        \
+    field = number;                 \
+    *ret_bytes = slice;             \
   }
-#define LOOK_PACKED(member, number) LOOK(member, tensor->member.bytes.size > 0, number, tensor->member.bytes)
-  LOOK(raw_data, tensor->raw_data.data, FIELD_RAW_DATA, tensor->raw_data)
-  LOOK(string_data, tensor->string_data.count > 0, FIELD_STRING_DATA, ONNXL_STR(""))
+#define LOOK_PACKED(member, number) LOOK(tensor->member.bytes.size > 0, number, tensor->member.bytes)
+  LOOK(tensor->raw_data.data, FIELD_RAW_DATA, tensor->raw_data)
+  LOOK(tensor->string_data.count > 0, FIELD_STRING_DATA, ONNXL_STR(""))
   LOOK_PACKED(float_data, FIELD_FLOAT_DATA)
   LOOK_PACKED(int32_data, FIELD_INT32_DATA)
   LOOK_PACKED(int64_data, FIELD_INT64_DATA)
@@ -365,8 +380,8 @@ next_unit(UnitReader *reader, uint64_t *ret_unit)
   return true;
 }
 
-/* True when the units are exactly what writing the elements would store: as many as the dims say, none beyond its width,
- * no bits behind the last element. */
+/* True when the units are exactly what writing the elements would store: as many as the dims say, none beyond its
+ * width, no bits behind the last element. */
 static bool
 elements_are_regular(const OnnxlTensor *tensor, const TensorData *data)
 {
@@ -393,10 +408,10 @@ small_float(char *text, OnnxlFloatFormat format, uint16_t code)
 {
   /* What the words nan and -nan are read as; every other NaN is written by its bits. */
   static const uint16_t nans[][2] = {
-    [ONNXL_FLOAT_FORMAT_FLOAT16] = { 0x7e00, 0xfe00 },   [ONNXL_FLOAT_FORMAT_BFLOAT16] = { 0x7fc0, 0xffc0 },
-    [ONNXL_FLOAT_FORMAT_FLOAT8E4M3FN] = { 0x7f, 0xff },  [ONNXL_FLOAT_FORMAT_FLOAT8E4M3FNUZ] = { 0x80, 0x80 },
-    [ONNXL_FLOAT_FORMAT_FLOAT8E5M2] = { 0x7e, 0xfe },    [ONNXL_FLOAT_FORMAT_FLOAT8E5M2FNUZ] = { 0x80, 0x80 },
-    [ONNXL_FLOAT_FORMAT_FLOAT8E8M0] = { 0xff, 0xff },    [ONNXL_FLOAT_FORMAT_FLOAT4E2M1] = { 0, 0 },
+    [ONNXL_FLOAT_FORMAT_FLOAT16] = { 0x7e00, 0xfe00 },  [ONNXL_FLOAT_FORMAT_BFLOAT16] = { 0x7fc0, 0xffc0 },
+    [ONNXL_FLOAT_FORMAT_FLOAT8E4M3FN] = { 0x7f, 0xff }, [ONNXL_FLOAT_FORMAT_FLOAT8E4M3FNUZ] = { 0x80, 0x80 },
+    [ONNXL_FLOAT_FORMAT_FLOAT8E5M2] = { 0x7e, 0xfe },   [ONNXL_FLOAT_FORMAT_FLOAT8E5M2FNUZ] = { 0x80, 0x80 },
+    [ONNXL_FLOAT_FORMAT_FLOAT8E8M0] = { 0xff, 0xff },   [ONNXL_FLOAT_FORMAT_FLOAT4E2M1] = { 0, 0 },
   };
   float value = onnxl_float_decode(format, code);
   if (value == value)

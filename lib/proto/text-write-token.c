@@ -14,18 +14,9 @@ enum {
 };
 
 static const uint8_t byte_class[256] = {
-  [0 ... '\b'] = BYTE_CONTROL,
-  ['\t'] = BYTE_BREAK,
-  ['\n'] = BYTE_BREAK,
-  ['\v' ... 0x1f] = BYTE_CONTROL,
-  ['"'] = BYTE_ESCAPE,
-  ['\\'] = BYTE_ESCAPE,
-  ['0' ... '9'] = BYTE_DIGIT,
-  ['A' ... 'Z'] = BYTE_LETTER,
-  ['a' ... 'z'] = BYTE_LETTER,
-  ['_'] = BYTE_LETTER,
-  [0x7f] = BYTE_CONTROL,
-  [0x80 ... 0xff] = BYTE_HIGH,
+  [0 ... '\b'] = BYTE_CONTROL, ['\t'] = BYTE_BREAK,  ['\n'] = BYTE_BREAK,        ['\v' ... 0x1f] = BYTE_CONTROL,
+  ['"'] = BYTE_ESCAPE,         ['\\'] = BYTE_ESCAPE, ['0' ... '9'] = BYTE_DIGIT, ['A' ... 'Z'] = BYTE_LETTER,
+  ['a' ... 'z'] = BYTE_LETTER, ['_'] = BYTE_LETTER,  [0x7f] = BYTE_CONTROL,      [0x80 ... 0xff] = BYTE_HIGH,
 };
 
 void
@@ -124,8 +115,8 @@ escaped_string(TextPrinter *p, OnnxlStr s)
   onnxl_output_char(p->out, '"');
 }
 
-/* True when eight bytes at once are ASCII above the blank's row, neither quote, backslash nor DEL: what a string can hold
- * as it is. */
+/* True when eight bytes at once are ASCII above the blank's row, neither quote, backslash nor DEL: what a string can
+ * hold as it is. */
 static bool
 are_plain(const char *data)
 {
@@ -133,7 +124,7 @@ are_plain(const char *data)
   uint64_t bytes;
 
   memcpy(&bytes, data, sizeof bytes);
-#define HAS_ZERO(x) (((x) - ones) & ~(x))
+#define HAS_ZERO(x) (((x)-ones) & ~(x))
   return !((bytes | ((bytes - ones * ' ') & ~bytes) | HAS_ZERO(bytes ^ ones * '"') | HAS_ZERO(bytes ^ ones * '\\') |
             HAS_ZERO(bytes ^ ones * 0x7f)) &
            high);

@@ -2,7 +2,7 @@
 
 /* Fields of ValueInfoProto and TypeProto.*.Dimension that the text says. */
 enum {
-  VALUE_GIVEN = TEXT_FIELD(1) | TEXT_FIELD(2), /* name, type */
+  VALUE_GIVEN = TEXT_FIELD(1) | TEXT_FIELD(2),     /* name, type */
   DIMENSION_GIVEN = TEXT_FIELD(1) | TEXT_FIELD(2), /* dim_value, dim_param */
 };
 /* Of TypeProto: everything but denotation. */

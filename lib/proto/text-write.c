@@ -242,8 +242,7 @@ header_line(TextPrinter *p, bool *first, TextNeeds needs)
 }
 
 static void
-header_key(TextPrinter *p, bool *first, const OnnxlMessageDescriptor *descriptor, const void *message,
-           uint32_t number)
+header_key(TextPrinter *p, bool *first, const OnnxlMessageDescriptor *descriptor, const void *message, uint32_t number)
 {
   const OnnxlFieldDescriptor *field = onnxl_field_by_number(descriptor, number);
 
@@ -349,9 +348,8 @@ bool
 onnxl_text_write(OnnxlOutput *out, const OnnxlModel *model, const OnnxlTextOptions *options,
                  OnnxlMovePayload move_payload, void *move_data, GError **error)
 {
-  g_autofree char *location = options->weights == ONNXL_WEIGHTS_AUTO
-                                ? onnxl_text_reference_location(model->file, options->folder)
-                                : NULL;
+  g_autofree char *location =
+    options->weights == ONNXL_WEIGHTS_AUTO ? onnxl_text_reference_location(model->file, options->folder) : NULL;
   TextPrinter p = {
     .out = out,
     .model = model,

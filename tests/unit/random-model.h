@@ -1,6 +1,6 @@
-/* Seeded random models over every field of the schema table: absent, empty and set fields, unknown fields, NaN payloads,
- * bytes that are not UTF-8. They need not be valid models; tensors and attributes are regular most of the time, so that
- * the common forms are met as well as the odd ones. */
+/* Seeded random models over every field of the schema table: absent, empty and set fields, unknown fields, NaN
+ * payloads, bytes that are not UTF-8. They need not be valid models; tensors and attributes are regular most of the
+ * time, so that the common forms are met as well as the odd ones. */
 #ifndef ONNXL_TESTS_RANDOM_MODEL_H
 #define ONNXL_TESTS_RANDOM_MODEL_H
 
@@ -51,16 +51,47 @@ static inline OnnxlStr
 random_string(Random *r)
 {
   static const OnnxlStr corners[] = {
-    ONNXL_STR(""),         ONNXL_STR("x"),          ONNXL_STR("y_1"),          ONNXL_STR("Relu"),
-    ONNXL_STR("float"),    ONNXL_STR("seq"),        ONNXL_STR("opaque"),       ONNXL_STR("inf"),
-    ONNXL_STR("NaN"),      ONNXL_STR("Infinity"),   ONNXL_STR("nan_x"),        ONNXL_STR("_"),
-    ONNXL_STR("a.b"),      ONNXL_STR("ai.onnx"),    ONNXL_STR(".a"),           ONNXL_STR("a."),
-    ONNXL_STR("a..b"),     ONNXL_STR("1a"),         ONNXL_STR("a/b:0"),        ONNXL_STR("2*N"),
-    ONNXL_STR("?"),        ONNXL_STR("!"),          ONNXL_STR("#: raw"),       ONNXL_STR("say \"hi\" \\n"),
-    ONNXL_STR("two\nlines"), ONNXL_STR("tab\there"), ONNXL_STR("cr\r"),        ONNXL_STR("nul\0nul"),
-    ONNXL_STR("\x7f"),     ONNXL_STR("caf\xc3\xa9"), ONNXL_STR("caf\xe9"),     ONNXL_STR("\xe2\x80\xae" "abc"),
-    ONNXL_STR("\xf0\x9f\x99\x82"), ONNXL_STR("\xc2\x85\xef\xbb\xbf"), ONNXL_STR("\xed\xa0\x80"), ONNXL_STR("\xff\xfe\n\""),
-    ONNXL_STR("then_branch"), ONNXL_STR("float[N]"), ONNXL_STR("=>"),          ONNXL_STR("\xe2\x80"),
+    ONNXL_STR(""),
+    ONNXL_STR("x"),
+    ONNXL_STR("y_1"),
+    ONNXL_STR("Relu"),
+    ONNXL_STR("float"),
+    ONNXL_STR("seq"),
+    ONNXL_STR("opaque"),
+    ONNXL_STR("inf"),
+    ONNXL_STR("NaN"),
+    ONNXL_STR("Infinity"),
+    ONNXL_STR("nan_x"),
+    ONNXL_STR("_"),
+    ONNXL_STR("a.b"),
+    ONNXL_STR("ai.onnx"),
+    ONNXL_STR(".a"),
+    ONNXL_STR("a."),
+    ONNXL_STR("a..b"),
+    ONNXL_STR("1a"),
+    ONNXL_STR("a/b:0"),
+    ONNXL_STR("2*N"),
+    ONNXL_STR("?"),
+    ONNXL_STR("!"),
+    ONNXL_STR("#: raw"),
+    ONNXL_STR("say \"hi\" \\n"),
+    ONNXL_STR("two\nlines"),
+    ONNXL_STR("tab\there"),
+    ONNXL_STR("cr\r"),
+    ONNXL_STR("nul\0nul"),
+    ONNXL_STR("\x7f"),
+    ONNXL_STR("caf\xc3\xa9"),
+    ONNXL_STR("caf\xe9"),
+    ONNXL_STR("\xe2\x80\xae"
+              "abc"),
+    ONNXL_STR("\xf0\x9f\x99\x82"),
+    ONNXL_STR("\xc2\x85\xef\xbb\xbf"),
+    ONNXL_STR("\xed\xa0\x80"),
+    ONNXL_STR("\xff\xfe\n\""),
+    ONNXL_STR("then_branch"),
+    ONNXL_STR("float[N]"),
+    ONNXL_STR("=>"),
+    ONNXL_STR("\xe2\x80"),
   };
   if (!random_chance(r, 10))
     return corners[random_below(r, random_chance(r, 2) ? 8 : G_N_ELEMENTS(corners))];
@@ -75,9 +106,18 @@ static inline uint64_t
 random_double_bits(Random *r)
 {
   static const uint64_t corners[] = {
-    0, UINT64_C(1) << 63, UINT64_C(0x3ff0000000000000), UINT64_C(0x3fb999999999999a), UINT64_C(0x7ff0000000000000),
-    UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000000000),
-    UINT64_C(0x7ff0000000000001), UINT64_C(0xfff8000000000123), 1, UINT64_C(0x7fefffffffffffff),
+    0,
+    UINT64_C(1) << 63,
+    UINT64_C(0x3ff0000000000000),
+    UINT64_C(0x3fb999999999999a),
+    UINT64_C(0x7ff0000000000000),
+    UINT64_C(0xfff0000000000000),
+    UINT64_C(0x7ff8000000000000),
+    UINT64_C(0xfff8000000000000),
+    UINT64_C(0x7ff0000000000001),
+    UINT64_C(0xfff8000000000123),
+    1,
+    UINT64_C(0x7fefffffffffffff),
   };
   uint64_t bits = random_chance(r, 2) ? random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
   bool is_nan = (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
@@ -88,8 +128,8 @@ static inline uint32_t
 random_float_bits(Random *r)
 {
   static const uint32_t corners[] = {
-    0, 0x80000000, 0x3f800000, 0x3dcccccd, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
-    0x7f800001, 0x7fa00001, 0xffc00123, 1, 0x7f7fffff, 0x49742400, 0x4b189680, 0x38d1b717,
+    0,          0x80000000, 0x3f800000, 0x3dcccccd, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
+    0x7f800001, 0x7fa00001, 0xffc00123, 1,          0x7f7fffff, 0x49742400, 0x4b189680, 0x38d1b717,
   };
   uint32_t bits = random_chance(r, 2) ? (uint32_t)random_bits(r) : corners[random_below(r, G_N_ELEMENTS(corners))];
   bool is_nan = (bits & INT32_MAX) > 0x7f800000;
@@ -255,8 +295,8 @@ static inline void
 random_regular_tensor(Random *r, OnnxlTensor *tensor)
 {
   static const uint8_t typed_fields[ONNXL_N_TYPES] = {
-    [ONNXL_TYPE_FLOAT] = 4,   [ONNXL_TYPE_COMPLEX64] = 4, [ONNXL_TYPE_DOUBLE] = 10, [ONNXL_TYPE_COMPLEX128] = 10,
-    [ONNXL_TYPE_INT64] = 7,   [ONNXL_TYPE_UINT32] = 11,   [ONNXL_TYPE_UINT64] = 11, [ONNXL_TYPE_STRING] = 6,
+    [ONNXL_TYPE_FLOAT] = 4, [ONNXL_TYPE_COMPLEX64] = 4, [ONNXL_TYPE_DOUBLE] = 10, [ONNXL_TYPE_COMPLEX128] = 10,
+    [ONNXL_TYPE_INT64] = 7, [ONNXL_TYPE_UINT32] = 11,   [ONNXL_TYPE_UINT64] = 11, [ONNXL_TYPE_STRING] = 6,
   };
   tensor->has_data_type = true;
   tensor->data_type = 1 + (int32_t)random_below(r, ONNXL_N_TYPES - 1);

@@ -12,7 +12,8 @@ print(const OnnxlModel *model, OnnxlDiagSink *sink, OnnxlOutput *out)
   return onnxl_output_memory(out);
 }
 
-/* Reads text; wanted: the id of the only finding, or NULL when there must be none. Returns: owned, NULL when refused. */
+/* Reads text; wanted: the id of the only finding, or NULL when there must be none. Returns: owned, NULL when refused.
+ */
 static OnnxlModel *
 read_json(OnnxlStr text, const char *wanted, const char *path)
 {
@@ -43,7 +44,8 @@ test_mapping(void)
 {
   static const char text[] =
     "{\n \"irVersion\": \"9223372036854775807\",\n \"graph\": {\n  \"node\": [\n   {\"name\": \"\", \"attribute\": ["
-    "{\"type\": \"FLOAT\", \"f\": 0.1}, {\"type\": 77, \"s\": \"+/8=\"}, {\"f\": \"NaN\", \"floats\": [\"-Infinity\", -0.0], "
+    "{\"type\": \"FLOAT\", \"f\": 0.1}, {\"type\": 77, \"s\": \"+/8=\"}, {\"f\": \"NaN\", \"floats\": [\"-Infinity\", "
+    "-0.0], "
     "\"typeProtos\": [{\"tensorType\": {\"elemType\": 1}}]}]}\n  ],\n  \"initializer\": [\n   {\"int32Data\": [-1], "
     "\"int64Data\": [\"-1\"], \"rawData\": \"\", \"dataLocation\": \"EXTERNAL\", \"doubleData\": [1e+300], "
     "\"uint64Data\": [\"18446744073709551615\"]}\n  ]\n }\n}\n";

@@ -12,11 +12,22 @@ typedef struct Row {
   const char *canonical;
 } Row;
 
-#define NODE(text, canonical) { "g () => () { " text " }", "g () => ()\n{\n   " canonical "\n}\n" }
-#define ENTRY(text, canonical)                                                                                         \
-  { "g () => () <" text "> { }", "g () => ()\n   <\n      " canonical "\n   >\n{\n}\n" }
-#define HEAD(text, canonical) { text " { }", canonical "\n{\n}\n" }
-#define FUNCTION(text, canonical) { "g () => () { } " text " { }", "g () => ()\n{\n}\n\n" canonical "\n{\n}\n" }
+#define NODE(text, canonical)                                         \
+  {                                                                   \
+    "g () => () { " text " }", "g () => ()\n{\n   " canonical "\n}\n" \
+  }
+#define ENTRY(text, canonical)                                                         \
+  {                                                                                    \
+    "g () => () <" text "> { }", "g () => ()\n   <\n      " canonical "\n   >\n{\n}\n" \
+  }
+#define HEAD(text, canonical)         \
+  {                                   \
+    text " { }", canonical "\n{\n}\n" \
+  }
+#define FUNCTION(text, canonical)                                              \
+  {                                                                            \
+    "g () => () { } " text " { }", "g () => ()\n{\n}\n\n" canonical "\n{\n}\n" \
+  }
 #define SAME_NODE(text) NODE(text, text)
 #define SAME_ENTRY(text) ENTRY(text, text)
 #define SAME_HEAD(text) HEAD(text, text)
@@ -158,7 +169,8 @@ test_attributes(void)
     SAME_NODE("y = Op <a = @r, b: int = @\"r s\", c = @\"\", d: sparse_tensor = @r> (x)"),
     SAME_NODE("y = Op <a: ?, b: !77, c: int, d: ? = 2.0, e: !0 = @r> (x)"),
     SAME_NODE("y = Op <a = float[3], b = float, c = ![float[3], seq(float[])]> (x)"),
-    NODE("y = Op <a = float[3] {1, 2, 3}, b = float {1}> (x)", "y = Op <a = float[3] {1.0, 2.0, 3.0}, b = float {1.0}> (x)"),
+    NODE("y = Op <a = float[3] {1, 2, 3}, b = float {1}> (x)",
+         "y = Op <a = float[3] {1.0, 2.0, 3.0}, b = float {1.0}> (x)"),
     NODE("y = Op <a = float[3] t, b = float[3] => (x)", "y = Op <a = float[3] t {}, b = float[3] {}> (x)"),
     SAME_NODE("y = Op <a = float[2] = [\"location\": \"f\"]> (x)"),
     SAME_NODE("y = Op <a = float[1] \"t/1\" {1.0}> (x)"),
@@ -217,9 +229,11 @@ test_models(void)
          "<\n   producer_name: \"\"\n>\ng () => ()"),
     HEAD("<#: -domain\n opset_import: [\"\": 17]> #: +doc\n g () => ()",
          "<\n   #: -domain\n   opset_import: [\"\" : 17]\n>\n#: +doc\ng () => ()"),
-    { "<ir_version: 8, training_info: [{algorithm: a () => () { }, update_binding: [\"w\": \"w2\"]}], 100/2: \"future\", "
+    { "<ir_version: 8, training_info: [{algorithm: a () => () { }, update_binding: [\"w\": \"w2\"]}], 100/2: "
+      "\"future\", "
       "7/3: {1/0: 5, 2/1: 0x0000000000000001, 3/3: {}, 4/5: 0x0000002a}> ?",
-      "<\n   ir_version: 8,\n   training_info: [{algorithm: a () => ()\n   {\n   }, update_binding: [\"w\": \"w2\"]}],\n"
+      "<\n   ir_version: 8,\n   training_info: [{algorithm: a () => ()\n   {\n   }, update_binding: [\"w\": "
+      "\"w2\"]}],\n"
       "   100/2: \"future\",\n   7/3: {1/0: 5, 2/1: 0x0000000000000001, 3/3: {}, 4/5: 0x0000002a}\n>\n?\n" },
     FUNCTION("f (x) => (y)", "f (x) => (y)"),
     FUNCTION("f <a, \"b c\", k: float = 2> (x) => (y)", "f <a, \"b c\", k = 2.0> (x) => (y)"),
@@ -298,9 +312,11 @@ test_elide(void)
 {
   static const OnnxlTextOptions elide = { .weights = ONNXL_WEIGHTS_ELIDE };
   static const Row rows[] = {
-    ENTRY("#: raw\n float[257] a = {}, float[256] b = {}", "float[257] a = ...,\n      #: raw\n      float[256] b = {}"),
+    ENTRY("#: raw\n float[257] a = {}, float[256] b = {}",
+          "float[257] a = ...,\n      #: raw\n      float[256] b = {}"),
     ENTRY("string[129] a = {}, !{tensor_type: {}} b", "string[129] a = ...,\n      !?[] b"),
-    SAME_ENTRY("float[4294967296,4294967296,4294967296] a = ...,\n      float[-5] b = {},\n      float[0,1000000] c = {}"),
+    SAME_ENTRY(
+      "float[4294967296,4294967296,4294967296] a = ...,\n      float[-5] b = {},\n      float[0,1000000] c = {}"),
     SAME_ENTRY("float[1000] a = [\"location\": \"f\"]"),
     SAME_NODE("y = Op <a = float[1000] ..., b = float[1000] t ... !{doc_string: \"left out\"}> ()"),
   };
@@ -350,8 +366,8 @@ test_references(void)
     size_t count;
     const char *location;
   } rows[] = {
-    { inner, 300, "m.onnx" }, { folder, 300, "in/m.onnx" }, { other, 300, NULL }, { inner, 256, NULL },
-    { link, 300, "m.onnx" },
+    { inner, 300, "m.onnx" }, { folder, 300, "in/m.onnx" }, { other, 300, NULL },
+    { inner, 256, NULL },     { link, 300, "m.onnx" },
   };
 
   CU_ASSERT_FATAL(g_mkdir(inner, 0700) == 0 && g_mkdir(other, 0700) == 0 && symlink(inner, link) == 0 &&
@@ -412,9 +428,10 @@ test_moved_payloads(void)
   model->proto.graph->initializer.items[0].raw_data = onnxl_str_n(bytes, sizeof bytes);
   onnxl_output_init(&out, -1);
   CU_ASSERT_TRUE(onnxl_text_write(&out, model, &options, refuse_to_move, &calls, NULL));
-  expect_text(onnxl_output_memory(&out),
-              "g () => ()\n   <\n      #: raw embed\n      float[1000] a = [\"location\": \"w.bin\", \"offset\": \"64\", "
-              "\"length\": \"4000\"],\n      float[2] b = {1.0, 2.0}\n   >\n{\n}\n");
+  expect_text(
+    onnxl_output_memory(&out),
+    "g () => ()\n   <\n      #: raw embed\n      float[1000] a = [\"location\": \"w.bin\", \"offset\": \"64\", "
+    "\"length\": \"4000\"],\n      float[2] b = {1.0, 2.0}\n   >\n{\n}\n");
   CU_ASSERT_FALSE(onnxl_text_write(&out, model, &options, refuse_to_move, &calls, &error));
   CU_ASSERT_TRUE(g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOSPC));
   g_clear_error(&error);
@@ -454,8 +471,7 @@ test_round_trip(void)
   }
 }
 
-UNIT_MAIN("text-write", { "types and values", test_values }, { "nodes", test_nodes },
-          { "attributes", test_attributes }, { "tensors", test_tensors }, { "headers and functions", test_models },
-          { "layout", test_layout }, { "elements", test_elements }, { "elided weights", test_elide },
-          { "references", test_references }, { "moved payloads", test_moved_payloads },
-          { "round trip of random models", test_round_trip })
+UNIT_MAIN("text-write", { "types and values", test_values }, { "nodes", test_nodes }, { "attributes", test_attributes },
+          { "tensors", test_tensors }, { "headers and functions", test_models }, { "layout", test_layout },
+          { "elements", test_elements }, { "elided weights", test_elide }, { "references", test_references },
+          { "moved payloads", test_moved_payloads }, { "round trip of random models", test_round_trip })

@@ -21,12 +21,14 @@ static const char *weights = "auto";
 static bool elements, with_attributes, with_shapes, with_memory, list_ops;
 
 static const OnnxlOption options[] = {
-  ONNXL_CHOICE(0, "style", "onnx|pretty|json|dot|summary", &style,
-               "ONNX's textual syntax, which onnxl-as reads (default); a listing; JSON by "
-               "protobuf's mapping; a drawing for Graphviz; the first look"),
-  ONNXL_STRING(0, "weights", "auto|inline|elide|FILE", &weights,
-               "large values: refer to the bytes of the file that is read (default), write them, leave them out, or move "
-               "them into FILE next to the text"),
+  ONNXL_CHOICE(
+    0, "style", "onnx|pretty|json|dot|summary", &style,
+    "ONNX's textual syntax, which onnxl-as reads (default); a listing; JSON by protobuf's mapping; a drawing "
+    "for Graphviz; the first look"),
+  ONNXL_STRING(
+    0, "weights", "auto|inline|elide|FILE", &weights,
+    "large values: refer to the bytes of the file that is read (default), write them, leave them out, or move "
+    "them into FILE next to the text"),
   ONNXL_FLAG(0, "elements", &elements, "write elements instead of bits for half, 8-, 4- and 2-bit types"),
   ONNXL_FLAG(0, "with-attributes", &with_attributes, "with --style=pretty: the attributes of nodes"),
   ONNXL_FLAG(0, "with-shapes", &with_shapes, "with --style=pretty: the types of each node's outputs, as inferred"),
@@ -38,7 +40,7 @@ static const OnnxlOption options[] = {
 /* Where --weights=FILE puts payloads. */
 typedef struct Mover {
   OnnxlOutput *out;
-  const OnnxlFile *source;
+  const OnnxlModel *model;
 } Mover;
 
 static bool
@@ -51,7 +53,7 @@ move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
   if (excess > 0)
     onnxl_output_write(mover->out, zeros, PAYLOAD_ALIGNMENT - excess);
   *ret_offset = onnxl_output_position(mover->out);
-  onnxl_payload_write(mover->out, mover->source, payload);
+  onnxl_payload_write(mover->out, mover->model, payload);
   return mover->out->saved_errno == 0 || onnxl_output_flush(mover->out, weights, error);
 }
 
@@ -63,11 +65,11 @@ write_with_file(OnnxlOutput *out, const OnnxlModel *model, OnnxlTextOptions *tex
   OnnxlOutputFile file;
 
   if (strchr(weights, '/') || *weights == '\0')
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--weights=%s: a name without a folder, as the file stands next to the text",
-                      weights);
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "--weights=%s: a name without a folder, as the file stands next to the text", weights);
   if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
     return false;
-  Mover mover = { &file.out, model->file };
+  Mover mover = { &file.out, model };
   text->weights = ONNXL_WEIGHTS_FILE;
   text->data_name = weights;
   if (onnxl_text_write(out, model, text, move_payload, &mover, error))
@@ -127,6 +129,15 @@ write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErr
   }
 }
 
+/* Notes what was read for the dependency file: the model, and the files that a text refers to. */
+static void
+add_inputs(OnnxlRun *run, const OnnxlModel *model)
+{
+  onnxl_run_add_input(run, run->input);
+  for (guint i = 0; model && model->data_files && i < model->data_files->len; i++)
+    onnxl_run_add_input(run, ((const OnnxlFile *)g_ptr_array_index(model->data_files, i))->path);
+}
+
 static bool
 run_dis(OnnxlRun *run, GError **error)
 {
@@ -139,7 +150,7 @@ run_dis(OnnxlRun *run, GError **error)
 
   if (!list_ops) {
     model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-    onnxl_run_add_input(run, run->input);
+    add_inputs(run, model);
     if (!model || onnxl_diag_errors(run->sink) > 0) {
       onnxl_model_free(model);
       return model != NULL;
