@@ -1,5 +1,6 @@
 /* Declared types against inferred ones. What is inferred wins, since it holds in every run. The declaration gives what
- * inference cannot know: names for sizes, and the shape where nothing is known of it, as of operators without a rule. */
+ * inference cannot know: names for sizes, and the shape where nothing is known of it, as of operators without a rule.
+ */
 #include "shapes/shape-internal.h"
 
 static OnnxlDiagId
@@ -43,9 +44,8 @@ report_dim(const Anchor *anchor, uint32_t axis, OnnxlExpr inferred, OnnxlExpr de
   OnnxlShapeScope *scope = anchor->scope;
   const OnnxlIndexValue *value = &scope->index->values[anchor->value];
   OnnxlStr a = onnxl_expr_text(scope->run->pool, inferred), b = onnxl_expr_text(scope->run->pool, declared);
-  onnxl_shape_finding(scope, value->producer, finding_id(scope),
-                      "dim %u of '%.*s' is %.*s, but it is declared as %.*s", axis, ONNXL_ARG(value->name), ONNXL_ARG(a),
-                      ONNXL_ARG(b));
+  onnxl_shape_finding(scope, value->producer, finding_id(scope), "dim %u of '%.*s' is %.*s, but it is declared as %.*s",
+                      axis, ONNXL_ARG(value->name), ONNXL_ARG(a), ONNXL_ARG(b));
 }
 
 /* One dim; *dim may become known. Returns what to show. */
@@ -93,8 +93,9 @@ anchor_tensor(const Anchor *anchor, OnnxlInfo *info, const OnnxlInfo *declared)
   if (info->elem_type == 0)
     info->elem_type = declared->elem_type;
   else if (declared->elem_type != 0 && declared->elem_type != info->elem_type)
-    onnxl_shape_finding(scope, value->producer, finding_id(scope), "'%.*s' has elements of type %s, but is declared as %s",
-                        ONNXL_ARG(value->name), type_name(info), type_name(declared));
+    onnxl_shape_finding(scope, value->producer, finding_id(scope),
+                        "'%.*s' has elements of type %s, but is declared as %s", ONNXL_ARG(value->name),
+                        type_name(info), type_name(declared));
   if (!info->has_rank || !declared->has_rank)
     return;
   if (info->rank != declared->rank) {
@@ -103,7 +104,8 @@ anchor_tensor(const Anchor *anchor, OnnxlInfo *info, const OnnxlInfo *declared)
     return;
   }
   OnnxlArena *arena = scope->run->arena;
-  OnnxlExpr *dims = ONNXL_NEW_ARRAY(arena, OnnxlExpr, info->rank), *shown = ONNXL_NEW_ARRAY(arena, OnnxlExpr, info->rank);
+  OnnxlExpr *dims = ONNXL_NEW_ARRAY(arena, OnnxlExpr, info->rank),
+            *shown = ONNXL_NEW_ARRAY(arena, OnnxlExpr, info->rank);
   if (!dims || !shown)
     return;
   bool differs = false;

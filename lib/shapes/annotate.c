@@ -16,7 +16,8 @@ put_dim(OnnxlExprPool *pool, OnnxlExpr e, OnnxlDimension *dim)
     dim->has_dim_value = true;
     dim->dim_value = value;
     dim->dim_param = (OnnxlStr){ 0 };
-  } else if ((dim->has_dim_value && dim->dim_value < 0) || (!dim->has_dim_value && onnxl_str_is_empty(dim->dim_param))) {
+  } else if ((dim->has_dim_value && dim->dim_value < 0) ||
+             (!dim->has_dim_value && onnxl_str_is_empty(dim->dim_param))) {
     dim->has_dim_value = false;
     dim->dim_param = onnxl_expr_text(pool, e);
   }
@@ -47,7 +48,8 @@ put_type(OnnxlModel *model, OnnxlExprPool *pool, const OnnxlInfo *info, const On
 {
   bool element = info->kind == ONNXL_KIND_SEQUENCE || info->kind == ONNXL_KIND_OPTIONAL || info->kind == ONNXL_KIND_MAP;
   bool tensor = info->kind == ONNXL_KIND_TENSOR || info->kind == ONNXL_KIND_SPARSE_TENSOR;
-  if (depth > MAX_TYPE_DEPTH || (!element && !tensor) || (tensor && info->elem_type == 0) || (element && !info->element))
+  if (depth > MAX_TYPE_DEPTH || (!element && !tensor) || (tensor && info->elem_type == 0) ||
+      (element && !info->element))
     return false;
   OnnxlType *inner = NULL;
   if (element && !*type && !put_type(model, pool, info->element, info->element->dims, depth + 1, &inner))
@@ -85,10 +87,11 @@ type_for(OnnxlModel *model, const OnnxlInference *inference, uint32_t id)
 {
   const OnnxlValueInfo *entry = inference->index->values[id].info;
   OnnxlType *type = entry ? entry->type : NULL;
-  if (type && !type->tensor_type && !type->sparse_tensor_type && !type->sequence_type && !type->optional_type
-      && !type->map_type && !type->opaque_type)
+  if (type && !type->tensor_type && !type->sparse_tensor_type && !type->sequence_type && !type->optional_type &&
+      !type->map_type && !type->opaque_type)
     type = NULL;
-  bool known = put_type(model, inference->pool, &inference->values[id], onnxl_inference_shown_dims(inference, id), 0, &type);
+  bool known =
+    put_type(model, inference->pool, &inference->values[id], onnxl_inference_shown_dims(inference, id), 0, &type);
   return known ? type : NULL;
 }
 
@@ -145,6 +148,6 @@ onnxl_shapes_annotate(OnnxlModel *model, const OnnxlInference *inference, GError
     complete_entries(model, inference, counts);
     add_entries(model, inference, counts, next);
   }
-  return !onnxl_arena_exhausted(model->arena)
-         || onnxl_fail(error, ONNXL_ERROR_LIMIT, "the annotated model needs more metadata than --max-metadata allows");
+  return !onnxl_arena_exhausted(model->arena) ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "the annotated model needs more metadata than --max-metadata allows");
 }

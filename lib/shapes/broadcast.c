@@ -43,9 +43,9 @@ onnxl_broadcast_strides(const int64_t *dims, size_t rank, int64_t *ret_strides, 
  *
  *     max(a,b,…) * min(1,a,b,…)
  *
- * is that size: without a 0 among them the second factor is 1; with one the others are 0 or 1, and the result is 0. Nothing
- * is assumed. So that the sizes of a broadcast broadcast again do not nest, the operands of each such expression are
- * kept. */
+ * is that size: without a 0 among them the second factor is 1; with one the others are 0 or 1, and the result is 0.
+ * Nothing is assumed. So that the sizes of a broadcast broadcast again do not nest, the operands of each such
+ * expression are kept. */
 
 /* More operands than this become a size of its own. */
 #define MAX_OPERANDS 6
@@ -99,8 +99,8 @@ size_of_set(OnnxlShapeRun *run, const OnnxlBroadcastSet *set)
   if (!size || onnxl_expr_is_int(size, NULL) || set->n < 2)
     return size;
   OnnxlStr key = key_of(run, &size, true);
-  if (key.data && ONNXL_GROW(run->arena, &run->broadcast_sets, run->n_broadcast_sets, &run->broadcast_sets_capacity)
-      && onnxl_map_put(&run->broadcast_ids, key, (uint32_t)run->n_broadcast_sets, NULL))
+  if (key.data && ONNXL_GROW(run->arena, &run->broadcast_sets, run->n_broadcast_sets, &run->broadcast_sets_capacity) &&
+      onnxl_map_put(&run->broadcast_ids, key, (uint32_t)run->n_broadcast_sets, NULL))
     run->broadcast_sets[run->n_broadcast_sets++] = *set;
   return size;
 }
@@ -167,7 +167,8 @@ onnxl_shape_broadcast(OnnxlShapeNode *n, const OnnxlExpr *a, uint32_t a_rank, co
     if (!onnxl_shape_broadcast_dim(n->run, x, y, &dim)) {
       OnnxlInfo left = { .has_rank = true, .rank = a_rank, .dims = a };
       OnnxlInfo right = { .has_rank = true, .rank = b_rank, .dims = b };
-      onnxl_shape_error(n, "shapes %s and %s do not broadcast", onnxl_shape_text(n, &left), onnxl_shape_text(n, &right));
+      onnxl_shape_error(n, "shapes %s and %s do not broadcast", onnxl_shape_text(n, &left),
+                        onnxl_shape_text(n, &right));
       return false;
     }
     dims[i] = dim;
@@ -186,8 +187,8 @@ onnxl_shape_broadcast_inputs(OnnxlShapeNode *n, uint32_t i, const uint32_t *inpu
     const OnnxlInfo *next = onnxl_shape_ranked(n, inputs[k]);
     if (!next)
       return true;
-    bool same = next->rank == so_far.rank
-                && (next->dims == so_far.dims || memcmp(next->dims, so_far.dims, next->rank * sizeof *next->dims) == 0);
+    bool same = next->rank == so_far.rank &&
+                (next->dims == so_far.dims || memcmp(next->dims, so_far.dims, next->rank * sizeof *next->dims) == 0);
     if (same)
       continue;
     OnnxlExpr *dims = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, MAX(next->rank, so_far.rank));

@@ -14,8 +14,8 @@ void onnxl_shape_move(OnnxlShapeNode *n, uint32_t i, const OnnxlInfo *source, co
 /* The number of elements of output i when its dims are literals and it is small enough to follow, else -1. */
 int64_t onnxl_shape_small(const OnnxlShapeNode *n, uint32_t i);
 
-/* For the element-wise rules: for each of count elements of output i the index into an input's contents. NULL when the input
- * does not broadcast to it. */
+/* For the element-wise rules: for each of count elements of output i the index into an input's contents. NULL when the
+ * input does not broadcast to it. */
 const uint32_t *onnxl_shape_broadcast_map(OnnxlShapeNode *n, uint32_t i, const OnnxlInfo *input, uint32_t count);
 
 /* e as an element of a type: NULL when it may not fit, so that it would wrap. */

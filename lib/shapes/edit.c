@@ -113,8 +113,8 @@ apply(Change *change, GError **error)
     change_graph(change, change->model->proto.graph);
   if (change->pool)
     onnxl_expr_pool_free(change->pool);
-  return change->found
-         || onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(change->name));
+  return change->found ||
+         onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(change->name));
 }
 
 bool
@@ -146,8 +146,8 @@ onnxl_shapes_name_inputs(OnnxlModel *model, GError **error)
       dim->dim_param = onnxl_shape_default_name(model->arena, ONNXL_STR(""), graph->input.items[i].name, (uint32_t)k);
     }
   }
-  return !onnxl_arena_exhausted(model->arena)
-         || onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more metadata than --max-metadata allows");
+  return !onnxl_arena_exhausted(model->arena) ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more metadata than --max-metadata allows");
 }
 
 static bool
@@ -192,6 +192,6 @@ onnxl_shapes_set(OnnxlModel *model, OnnxlStr input, OnnxlStr shape, GError **err
     start = i + 1;
   }
   type->tensor_type->shape = proto;
-  return !onnxl_arena_exhausted(model->arena)
-         || onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more metadata than --max-metadata allows");
+  return !onnxl_arena_exhausted(model->arena) ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "the model needs more metadata than --max-metadata allows");
 }

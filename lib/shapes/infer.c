@@ -35,7 +35,8 @@ onnxl_shape_finding(OnnxlShapeScope *scope, uint32_t node, OnnxlDiagId id, const
     run->n_findings++;
 }
 
-/* Types of inputs and outputs that the schema ties together: mismatches are found, outputs that the rule left open set. */
+/* Types of inputs and outputs that the schema ties together: mismatches are found, outputs that the rule left open set.
+ */
 
 static bool
 type_text_is_tensor(const char *text)
@@ -74,8 +75,8 @@ input_of_type(const OnnxlShapeNode *n, const char *type)
     const OnnxlOpParam *p = param(n->schema->inputs, n->schema->n_inputs, i);
     if (!p)
       break;
-    if (n->inputs[i] && ties(p) && strcmp(p->type, type) == 0 && n->inputs[i]->kind == ONNXL_KIND_TENSOR
-        && n->inputs[i]->elem_type != 0)
+    if (n->inputs[i] && ties(p) && strcmp(p->type, type) == 0 && n->inputs[i]->kind == ONNXL_KIND_TENSOR &&
+        n->inputs[i]->elem_type != 0)
       return n->inputs[i];
   }
   return NULL;
@@ -130,8 +131,8 @@ set_output_types(OnnxlShapeNode *n)
     const OnnxlOpConstraint *constraint = constraint_of(n->schema, p->type);
     if (!constraint)
       continue;
-    if (info->kind == ONNXL_KIND_UNKNOWN && constraint->tensor && !constraint->sequence && !constraint->optional_tensor
-        && !constraint->optional_sequence && !constraint->others)
+    if (info->kind == ONNXL_KIND_UNKNOWN && constraint->tensor && !constraint->sequence &&
+        !constraint->optional_tensor && !constraint->optional_sequence && !constraint->others)
       info->kind = ONNXL_KIND_TENSOR;
     if (info->kind != ONNXL_KIND_TENSOR || info->elem_type != 0)
       continue;

@@ -1,7 +1,7 @@
 /* Symbolic shape inference: type, shape and (small) contents of every value of a model.
  *
- * What is promised: a dim expression found here equals the dim met at run time, for every assignment of the symbols under
- * which the run succeeds. NULL is an unknown dim. */
+ * What is promised: a dim expression found here equals the dim met at run time, for every assignment of the symbols
+ * under which the run succeeds. NULL is an unknown dim. */
 #ifndef ONNXL_SHAPES_INFER_H
 #define ONNXL_SHAPES_INFER_H
 
@@ -23,20 +23,27 @@ typedef enum OnnxlTypeKind {
 typedef struct OnnxlInfo OnnxlInfo;
 struct OnnxlInfo {
   OnnxlTypeKind kind;
-  int32_t elem_type;      /* OnnxlDataType of tensors and sparse tensors, 0 = unknown; of a map: its key type */
-  bool has_rank;          /* false: dims is meaningless */
+  int32_t elem_type; /* OnnxlDataType of tensors and sparse tensors, 0 = unknown; of a map: its key type */
+  bool has_rank;     /* false: dims is meaningless */
   uint32_t rank;
-  const OnnxlExpr *dims;  /* NULL items are unknown */
+  const OnnxlExpr *dims;    /* NULL items are unknown */
   const OnnxlInfo *element; /* of sequence and optional; of a map its value; NULL = unknown */
-  bool has_contents;      /* an integer or bool tensor of known count whose values are known in part, or a sequence of
-                             known length */
-  uint32_t n_contents;    /* the count, or the length */
+  bool has_contents;        /* an integer or bool tensor of known count whose values are known in part, or a sequence of
+                               known length */
+  uint32_t n_contents;      /* the count, or the length */
   const OnnxlExpr *contents; /* values in row-major order, NULL items unknown */
-  const double *reals;    /* values of a small floating-point tensor (n_contents of them), or NULL */
+  const double *reals;       /* values of a small floating-point tensor (n_contents of them), or NULL */
 };
 
 /* lhs OP rhs over the model's symbols: found equalities, and assumptions that printed expressions need. */
-typedef enum OnnxlRelation { ONNXL_REL_EQ, ONNXL_REL_NE, ONNXL_REL_LE, ONNXL_REL_GE, ONNXL_REL_LT, ONNXL_REL_GT } OnnxlRelation;
+typedef enum OnnxlRelation {
+  ONNXL_REL_EQ,
+  ONNXL_REL_NE,
+  ONNXL_REL_LE,
+  ONNXL_REL_GE,
+  ONNXL_REL_LT,
+  ONNXL_REL_GT
+} OnnxlRelation;
 typedef struct OnnxlConstraint {
   OnnxlExpr lhs, rhs;
   OnnxlRelation relation;
@@ -46,9 +53,9 @@ typedef struct OnnxlInference {
   const OnnxlModel *model;
   const OnnxlIndex *index;
   OnnxlExprPool *pool;
-  const OnnxlInfo *values; /* by value id of index */
+  const OnnxlInfo *values;             /* by value id of index */
   const OnnxlOpSchema *const *schemas; /* by node id; NULL: unknown operator, or a call of a function */
-  struct OnnxlInference *const *calls; /* by node id: the inference of the called function's body for this call, or NULL */
+  struct OnnxlInference *const *calls; /* by node id: the body of the called function for this call, or NULL */
   const OnnxlConstraint *constraints;
   size_t n_constraints;
 } OnnxlInference;
@@ -56,21 +63,21 @@ typedef struct OnnxlInference {
 typedef struct OnnxlInferOptions {
   bool strict; /* an operator without a rule is an error */
   bool check;  /* a declared shape that contradicts the inferred one is an error, not a warning */
-  /* Reads the values of a small external integer tensor (a target shape may be stored so): size bytes as in raw_data. NULL,
-   * or false: they stay unknown. */
+  /* Reads the values of a small external integer tensor (a target shape may be stored so): size bytes as in raw_data.
+   * NULL, or false: they stay unknown. */
   bool (*read_external)(void *data, const OnnxlTensor *tensor, void *dest, size_t size);
   void *read_external_data;
 } OnnxlInferOptions;
 
-/* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators whose
- * inputs cannot fit (error), declared against inferred shapes. Returns: owned, free with onnxl_inference_free(); NULL with
- * ONNXL_ERROR_INVALID after findings of severity error, or another error. */
+/* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators
+ * whose inputs cannot fit (error), declared against inferred shapes. Returns: owned, free with onnxl_inference_free();
+ * NULL with ONNXL_ERROR_INVALID after findings of severity error, or another error. */
 OnnxlInference *onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlArena *arena,
                             OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_inference_free(OnnxlInference *inference);
 
-/* The dims of a tensor as they are shown: a declared symbol stands in place of the expression it equals (the constraints
- * say so). NULL when the rank is unknown; else info.rank items, borrowed. */
+/* The dims of a tensor as they are shown: a declared symbol stands in place of the expression it equals (the
+ * constraints say so). NULL when the rank is unknown; else info.rank items, borrowed. */
 const OnnxlExpr *onnxl_inference_shown_dims(const OnnxlInference *inference, uint32_t value);
 
 /* The name that inference gives to an input's dim that has none, so that it can be bound before: "x_0". Returns: in the
@@ -81,8 +88,8 @@ OnnxlStr onnxl_shape_default_name(OnnxlArena *arena, OnnxlStr prefix, OnnxlStr v
 OnnxlExpr onnxl_info_count(OnnxlExprPool *pool, const OnnxlInfo *info);
 OnnxlExpr onnxl_info_bytes(OnnxlExprPool *pool, const OnnxlInfo *info);
 
-/* In the text syntax: "float[N,4]", "float" for rank 0, "float[]" for unknown rank, "seq(float[N])", "?" for what is not
- * known. dims: in place of those of info (as onnxl_inference_shown_dims()), or NULL. */
+/* In the text syntax: "float[N,4]", "float" for rank 0, "float[]" for unknown rank, "seq(float[N])", "?" for what is
+ * not known. dims: in place of those of info (as onnxl_inference_shown_dims()), or NULL. */
 void onnxl_info_print(OnnxlOutput *out, const OnnxlInfo *info, const OnnxlExpr *dims);
 
 #endif

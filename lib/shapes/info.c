@@ -89,8 +89,8 @@ is_integer(int32_t type)
 static bool
 is_real(int32_t type)
 {
-  return type == ONNXL_TYPE_FLOAT || type == ONNXL_TYPE_DOUBLE || type == ONNXL_TYPE_FLOAT16
-         || type == ONNXL_TYPE_BFLOAT16;
+  return type == ONNXL_TYPE_FLOAT || type == ONNXL_TYPE_DOUBLE || type == ONNXL_TYPE_FLOAT16 ||
+         type == ONNXL_TYPE_BFLOAT16;
 }
 
 /* External integers of 32 and 64 bits, which is what target shapes are made of. */
@@ -99,8 +99,8 @@ external_values(OnnxlShapeRun *run, const OnnxlTensor *tensor, uint32_t count, i
 {
   uint8_t bytes[8 * ONNXL_SHAPE_MAX_CONTENTS];
   bool wide = tensor->data_type == ONNXL_TYPE_INT64;
-  if (!run->options.read_external || (!wide && tensor->data_type != ONNXL_TYPE_INT32)
-      || !run->options.read_external(run->options.read_external_data, tensor, bytes, (size_t)count * (wide ? 8 : 4)))
+  if (!run->options.read_external || (!wide && tensor->data_type != ONNXL_TYPE_INT32) ||
+      !run->options.read_external(run->options.read_external_data, tensor, bytes, (size_t)count * (wide ? 8 : 4)))
     return false;
   for (uint32_t i = 0; i < count; i++) {
     int64_t value;
@@ -168,8 +168,8 @@ onnxl_info_from_tensor(OnnxlShapeRun *run, const OnnxlTensor *tensor, OnnxlInfo 
   ret_info->rank = (uint32_t)tensor->dims.count;
   ret_info->dims = dims;
   int64_t count;
-  if (onnxl_shape_count(tensor->dims.items, tensor->dims.count, &count) && count <= ONNXL_SHAPE_MAX_CONTENTS
-      && (is_integer(tensor->data_type) || is_real(tensor->data_type)))
+  if (onnxl_shape_count(tensor->dims.items, tensor->dims.count, &count) && count <= ONNXL_SHAPE_MAX_CONTENTS &&
+      (is_integer(tensor->data_type) || is_real(tensor->data_type)))
     set_contents(run, tensor, (uint32_t)count, ret_info);
 }
 
@@ -235,8 +235,8 @@ onnxl_info_join(OnnxlShapeRun *run, const OnnxlInfo *a, const OnnxlInfo *b, Onnx
       info.contents = contents;
       for (uint32_t i = 0; contents && i < a->n_contents; i++)
         contents[i] = a->contents[i] == b->contents[i] ? a->contents[i] : NULL;
-    } else if (a->reals && b->reals && a->n_contents == b->n_contents
-               && memcmp(a->reals, b->reals, a->n_contents * sizeof *a->reals) == 0) {
+    } else if (a->reals && b->reals && a->n_contents == b->n_contents &&
+               memcmp(a->reals, b->reals, a->n_contents * sizeof *a->reals) == 0) {
       info.reals = a->reals;
       info.n_contents = a->n_contents;
     }
@@ -247,16 +247,15 @@ onnxl_info_join(OnnxlShapeRun *run, const OnnxlInfo *a, const OnnxlInfo *b, Onnx
 bool
 onnxl_info_equal(const OnnxlInfo *a, const OnnxlInfo *b)
 {
-  if (a->kind != b->kind || a->elem_type != b->elem_type || a->has_rank != b->has_rank
-      || a->has_contents != b->has_contents || !a->element != !b->element || !a->reals != !b->reals)
+  if (a->kind != b->kind || a->elem_type != b->elem_type || a->has_rank != b->has_rank ||
+      a->has_contents != b->has_contents || !a->element != !b->element || !a->reals != !b->reals)
     return false;
-  if (a->has_rank
-      && (a->rank != b->rank || (a->rank > 0 && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)))
+  if (a->has_rank && (a->rank != b->rank || (a->rank > 0 && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)))
     return false;
   if ((a->has_contents || a->reals) && a->n_contents != b->n_contents)
     return false;
-  if (a->contents && b->contents && a->n_contents > 0
-      && memcmp(a->contents, b->contents, a->n_contents * sizeof *a->contents) != 0)
+  if (a->contents && b->contents && a->n_contents > 0 &&
+      memcmp(a->contents, b->contents, a->n_contents * sizeof *a->contents) != 0)
     return false;
   if (a->reals && a->n_contents > 0 && memcmp(a->reals, b->reals, a->n_contents * sizeof *a->reals) != 0)
     return false;

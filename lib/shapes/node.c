@@ -113,7 +113,8 @@ onnxl_shape_output(OnnxlShapeNode *n, uint32_t i, uint32_t rank)
 {
   /* Rules fill what they get without asking; what nobody reads (no such output, no memory) goes here. */
   static _Thread_local OnnxlExpr unread[ONNXL_SHAPE_MAX_RANK + 1];
-  OnnxlExpr *dims = i < n->n_outputs && rank <= ONNXL_SHAPE_MAX_RANK ? ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, rank) : NULL;
+  OnnxlExpr *dims =
+    i < n->n_outputs && rank <= ONNXL_SHAPE_MAX_RANK ? ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, rank) : NULL;
   if (!dims)
     return unread;
   n->outputs[i].kind = ONNXL_KIND_TENSOR;

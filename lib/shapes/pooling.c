@@ -34,13 +34,13 @@ offset_of(const OnnxlWindow *window, int64_t *ret_offset)
     *ret_offset = 0;
     return true;
   }
-  if (__builtin_mul_overflow(window->kernel - 1, window->dilation, &extent)
-      || __builtin_add_overflow(extent, 1, &extent))
+  if (__builtin_mul_overflow(window->kernel - 1, window->dilation, &extent) ||
+      __builtin_add_overflow(extent, 1, &extent))
     return false;
   bool valid = window->auto_pad == ONNXL_PAD_VALID;
   int64_t begin = valid ? 0 : window->pad_begin, end = valid ? 0 : window->pad_end;
-  if (__builtin_add_overflow(begin, end, &pads) || __builtin_sub_overflow(pads, extent, &offset)
-      || __builtin_add_overflow(offset, window->ceil && !valid ? window->stride : 1, &offset))
+  if (__builtin_add_overflow(begin, end, &pads) || __builtin_sub_overflow(pads, extent, &offset) ||
+      __builtin_add_overflow(offset, window->ceil && !valid ? window->stride : 1, &offset))
     return false;
   *ret_offset = window->ceil && !valid && offset > begin ? begin : offset;
   return true;
@@ -64,9 +64,9 @@ onnxl_window_pads(const OnnxlWindow *window, int64_t input, int64_t output, int6
   if (!is_same(window))
     return;
   int64_t reach, extent, total;
-  if (__builtin_mul_overflow(output - 1, window->stride, &reach)
-      || __builtin_mul_overflow(window->kernel - 1, window->dilation, &extent)
-      || __builtin_add_overflow(reach, extent + 1, &reach) || __builtin_sub_overflow(reach, input, &total) || total <= 0)
+  if (__builtin_mul_overflow(output - 1, window->stride, &reach) ||
+      __builtin_mul_overflow(window->kernel - 1, window->dilation, &extent) ||
+      __builtin_add_overflow(reach, extent + 1, &reach) || __builtin_sub_overflow(reach, input, &total) || total <= 0)
     return;
   int64_t half = total / 2;
   *ret_begin = window->auto_pad == ONNXL_PAD_SAME_UPPER ? half : total - half;
@@ -92,13 +92,12 @@ transposed_offset(const OnnxlWindow *window, int64_t output_padding, int64_t *re
     return true;
   }
   int64_t extent, offset;
-  if (__builtin_mul_overflow(window->kernel - 1, window->dilation, &extent)
-      || __builtin_add_overflow(extent, output_padding, &offset)
-      || __builtin_add_overflow(offset, 1, &offset) || __builtin_sub_overflow(offset, window->stride, &offset))
+  if (__builtin_mul_overflow(window->kernel - 1, window->dilation, &extent) ||
+      __builtin_add_overflow(extent, output_padding, &offset) || __builtin_add_overflow(offset, 1, &offset) ||
+      __builtin_sub_overflow(offset, window->stride, &offset))
     return false;
-  if (window->auto_pad == ONNXL_PAD_NOTSET
-      && (__builtin_sub_overflow(offset, window->pad_begin, &offset)
-          || __builtin_sub_overflow(offset, window->pad_end, &offset)))
+  if (window->auto_pad == ONNXL_PAD_NOTSET && (__builtin_sub_overflow(offset, window->pad_begin, &offset) ||
+                                               __builtin_sub_overflow(offset, window->pad_end, &offset)))
     return false;
   *ret_offset = offset;
   return true;
@@ -108,8 +107,8 @@ bool
 onnxl_transposed_output(const OnnxlWindow *window, int64_t output_padding, int64_t input, int64_t *ret_output)
 {
   int64_t offset, size;
-  if (!transposed_offset(window, output_padding, &offset) || __builtin_mul_overflow(input, window->stride, &size)
-      || __builtin_add_overflow(size, offset, &size) || size < 0)
+  if (!transposed_offset(window, output_padding, &offset) || __builtin_mul_overflow(input, window->stride, &size) ||
+      __builtin_add_overflow(size, offset, &size) || size < 0)
     return false;
   *ret_output = size;
   return true;

@@ -1,5 +1,5 @@
-/* Output sizes of windows that slide along one axis: convolutions and poolings, of numbers and of symbols. Shape inference
- * and kernels both use these functions, so they cannot disagree. */
+/* Output sizes of windows that slide along one axis: convolutions and poolings, of numbers and of symbols. Shape
+ * inference and kernels both use these functions, so they cannot disagree. */
 #ifndef ONNXL_SHAPES_POOLING_H
 #define ONNXL_SHAPES_POOLING_H
 
@@ -17,7 +17,8 @@ typedef struct OnnxlWindow {
   int64_t kernel, stride, dilation;
   int64_t pad_begin, pad_end; /* for NOTSET only */
   OnnxlAutoPad auto_pad;
-  bool ceil; /* ceil_mode: a last window may reach beyond the padded input, but starts inside the input or its left padding */
+  bool ceil; /* ceil_mode: a last window may reach beyond the padded input, but starts inside the input or its left
+                padding */
 } OnnxlWindow;
 
 /* Reads "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER" or an empty text. False: something else. */
@@ -34,8 +35,8 @@ OnnxlExpr onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *windo
 
 /* Output size of a transposed convolution: stride * (input - 1) + output_padding + (kernel - 1) * dilation + 1 less the
  * pads; with auto_pad SAME_* input * stride. */
-bool onnxl_transposed_output(const OnnxlWindow *window, int64_t output_padding, int64_t input, int64_t *ret_output)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_transposed_output(const OnnxlWindow *window, int64_t output_padding, int64_t input,
+                             int64_t *ret_output) G_GNUC_WARN_UNUSED_RESULT;
 OnnxlExpr onnxl_transposed_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, int64_t output_padding,
                                        OnnxlExpr input);
 

@@ -1,5 +1,5 @@
-/* If, Loop and Scan. The nested graph is inferred with what flows into it from outside; a loop's body until what is carried
- * from trip to trip does not change any more, so that what is found holds in every trip. */
+/* If, Loop and Scan. The nested graph is inferred with what flows into it from outside; a loop's body until what is
+ * carried from trip to trip does not change any more, so that what is found holds in every trip. */
 #include "shapes/shape-control-internal.h"
 
 #include "shapes/shape-rules.h"
@@ -28,8 +28,8 @@ onnxl_shape_run_graph(OnnxlShapeNode *n, uint32_t graph, const OnnxlInfo *inputs
     const OnnxlValueInfo *declared = scope->index->values[g->inputs[i]].info;
     if (i < n_inputs)
       info = inputs[i];
-    if (info.elem_type == 0 && declared && declared->type && declared->type->tensor_type
-        && info.kind <= ONNXL_KIND_TENSOR) {
+    if (info.elem_type == 0 && declared && declared->type && declared->type->tensor_type &&
+        info.kind <= ONNXL_KIND_TENSOR) {
       info.kind = ONNXL_KIND_TENSOR;
       info.elem_type = declared->type->tensor_type->elem_type;
     }
@@ -45,8 +45,8 @@ onnxl_shape_graph_output(const OnnxlShapeNode *n, uint32_t graph, uint32_t i)
   return i < g->n_outputs && g->outputs[i] != ONNXL_NONE ? &n->scope->values[g->outputs[i]] : NULL;
 }
 
-/* A branch that is known never to be taken is inferred too, for those who look into it, but makes no findings. One that is
- * taken in no run that succeeds, since a node in it cannot fit, says nothing about the outputs. */
+/* A branch that is known never to be taken is inferred too, for those who look into it, but makes no findings. One that
+ * is taken in no run that succeeds, since a node in it cannot fit, says nothing about the outputs. */
 void
 onnxl_shape_rule_if(OnnxlShapeNode *n)
 {
@@ -90,14 +90,15 @@ onnxl_shape_rule_if(OnnxlShapeNode *n)
 
 /* --- loops -------------------------------------------------------------------------------------------------------- */
 
-/* Passes over a body before what still changes is given up. Each pass turns at least one known fact into an unknown one. */
+/* Passes over a body before what still changes is given up. Each pass turns at least one known fact into an unknown
+ * one. */
 #define MAX_PASSES 12
 
-/* Runs the body until state, the body's carried inputs at place first, holds before every trip. carried outputs stand from
- * place out_first. False: the walk ended. */
+/* Runs the body until state, the body's carried inputs at place first, holds before every trip. carried outputs stand
+ * from place out_first. False: the walk ended. */
 static bool
-find_fixed_point(OnnxlShapeNode *n, uint32_t body, OnnxlInfo *inputs, uint32_t n_inputs, uint32_t first, uint32_t carried,
-                 uint32_t out_first)
+find_fixed_point(OnnxlShapeNode *n, uint32_t body, OnnxlInfo *inputs, uint32_t n_inputs, uint32_t first,
+                 uint32_t carried, uint32_t out_first)
 {
   OnnxlShapeRun *run = n->run;
   size_t findings = run->n_findings;
@@ -195,7 +196,8 @@ list_item(const OnnxlShapeNode *n, const char *name, uint32_t i)
   return i < list.count ? list.items[i] : 0;
 }
 
-/* One slice of a scanned input; its axis gives the number of trips. lead: axes in front that every operand has (batch). */
+/* One slice of a scanned input; its axis gives the number of trips. lead: axes in front that every operand has (batch).
+ */
 static void
 slice_input(OnnxlShapeNode *n, const OnnxlInfo *input, int64_t axis, uint32_t lead, OnnxlInfo *slice, OnnxlExpr *trips)
 {

@@ -138,8 +138,8 @@ product(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b)
 static bool
 divides(OnnxlShapeNode *n, OnnxlExpr b)
 {
-  return onnxl_shape_min(n, b) > 0 || onnxl_shape_max(n, b) < 0
-         || (onnxl_shape_min(n, b) == 0 && onnxl_shape_assume(n, b, ONNXL_REL_GE, onnxl_shape_lit(n, 1)));
+  return onnxl_shape_min(n, b) > 0 || onnxl_shape_max(n, b) < 0 ||
+         (onnxl_shape_min(n, b) == 0 && onnxl_shape_assume(n, b, ONNXL_REL_GE, onnxl_shape_lit(n, 1)));
 }
 
 static OnnxlExpr
@@ -258,10 +258,10 @@ nothing(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b)
   return NULL;
 }
 
-#define BINARY(name, f)                                                                                                \
-  void onnxl_shape_rule_##name(OnnxlShapeNode *n)                                                                      \
-  {                                                                                                                    \
-    binary(n, f);                                                                                                      \
+#define BINARY(name, f)                           \
+  void onnxl_shape_rule_##name(OnnxlShapeNode *n) \
+  {                                               \
+    binary(n, f);                                 \
   }
 BINARY(add, sum)
 BINARY(sub, difference)
@@ -370,9 +370,9 @@ onnxl_shape_rule_clip(OnnxlShapeNode *n)
 static bool
 is_integer(int32_t type)
 {
-  return type == ONNXL_TYPE_INT64 || type == ONNXL_TYPE_INT32 || type == ONNXL_TYPE_INT16 || type == ONNXL_TYPE_INT8
-         || type == ONNXL_TYPE_UINT64 || type == ONNXL_TYPE_UINT32 || type == ONNXL_TYPE_UINT16
-         || type == ONNXL_TYPE_UINT8;
+  return type == ONNXL_TYPE_INT64 || type == ONNXL_TYPE_INT32 || type == ONNXL_TYPE_INT16 || type == ONNXL_TYPE_INT8 ||
+         type == ONNXL_TYPE_UINT64 || type == ONNXL_TYPE_UINT32 || type == ONNXL_TYPE_UINT16 ||
+         type == ONNXL_TYPE_UINT8;
 }
 
 /* Numbers that every floating-point type but the 8-bit ones holds exactly. */

@@ -59,9 +59,9 @@ typedef struct OnnxlShapeRun {
   OnnxlMap constraint_ids;
   OnnxlShapeFinding *findings; /* pending: a later pass over a loop body takes back those of an earlier one */
   size_t n_findings, findings_capacity;
-  uint64_t n_mismatches; /* nodes that cannot fit, so far, findings that were taken back included */
-  uint32_t undecided;    /* branches around the walk whose condition is not known */
-  uint32_t dead;         /* branches around the walk that are never taken */
+  uint64_t n_mismatches;  /* nodes that cannot fit, so far, findings that were taken back included */
+  uint32_t undecided;     /* branches around the walk whose condition is not known */
+  uint32_t dead;          /* branches around the walk that are never taken */
   OnnxlMap broadcast_ids; /* from the expression of a broadcast dim to its operands, see broadcast.c */
   struct OnnxlBroadcastSet *broadcast_sets;
   size_t n_broadcast_sets, broadcast_sets_capacity;
@@ -84,11 +84,11 @@ struct OnnxlShapeScope {
   bool conditional;      /* the call stands in a branch or loop body, which may never run */
   OnnxlInfo *values;
   struct OnnxlFreshDims **fresh; /* by value id: symbols made for its dims, by axis; NULL = none yet */
-  OnnxlExpr **shown;     /* by value id: dims with declared symbols, NULL = as inferred */
-  bool *omitted;         /* by value id: a function input that the call leaves out; NULL for the main graph */
+  OnnxlExpr **shown;             /* by value id: dims with declared symbols, NULL = as inferred */
+  bool *omitted;                 /* by value id: a function input that the call leaves out; NULL for the main graph */
   const OnnxlOpSchema **schemas;
   OnnxlInference **calls;
-  int64_t opset;         /* of the default domain */
+  int64_t opset; /* of the default domain */
 };
 
 /* The node under inference. */
@@ -99,13 +99,13 @@ typedef struct OnnxlShapeNode {
   OnnxlArena *arena;
   const OnnxlIndexNode *node;
   uint32_t id;
-  const OnnxlNode *proto;      /* attribute references resolved */
+  const OnnxlNode *proto; /* attribute references resolved */
   const OnnxlOpSchema *schema;
   const OnnxlInfo *const *inputs; /* NULL items: omitted */
   uint32_t n_inputs;
-  OnnxlInfo *outputs;          /* zeroed = unknown; types that the schema determines need not be set */
+  OnnxlInfo *outputs; /* zeroed = unknown; types that the schema determines need not be set */
   uint32_t n_outputs;
-  bool failed;                 /* a finding was made: the outputs do not matter */
+  bool failed; /* a finding was made: the outputs do not matter */
 } OnnxlShapeNode;
 
 typedef void (*OnnxlShapeRule)(OnnxlShapeNode *n);
@@ -133,8 +133,8 @@ OnnxlExpr onnxl_shape_scalar(const OnnxlShapeNode *n, uint32_t i);
 /* All contents of input i as literals in the arena; NULL when not all are. */
 const int64_t *onnxl_shape_literals(OnnxlShapeNode *n, uint32_t i, uint32_t *ret_count);
 
-/* An integer list that is an attribute in old versions and input i in new ones. present tells omitted from unknown: false
- * = omitted; true and NULL = given but not known. */
+/* An integer list that is an attribute in old versions and input i in new ones. present tells omitted from unknown:
+ * false = omitted; true and NULL = given but not known. */
 const int64_t *onnxl_shape_ints(OnnxlShapeNode *n, const char *attribute, uint32_t i, uint32_t *ret_count,
                                 bool *ret_present);
 
@@ -180,11 +180,12 @@ bool onnxl_shape_is(OnnxlExpr e, int64_t value);
 int64_t onnxl_shape_min(const OnnxlShapeNode *n, OnnxlExpr e);
 int64_t onnxl_shape_max(const OnnxlShapeNode *n, OnnxlExpr e);
 
-/* Both sides are one size in every run that succeeds: the better known of them. Reports it when they cannot be equal. */
+/* Both sides are one size in every run that succeeds: the better known of them. Reports it when they cannot be equal.
+ */
 OnnxlExpr onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what);
 
-/* Takes lhs relation rhs for granted and lists it among the constraints. False: it cannot be (the node may never run in a
- * run that succeeds), so the caller must not rely on it. */
+/* Takes lhs relation rhs for granted and lists it among the constraints. False: it cannot be (the node may never run in
+ * a run that succeeds), so the caller must not rely on it. */
 bool onnxl_shape_assume(OnnxlShapeNode *n, OnnxlExpr lhs, OnnxlRelation relation, OnnxlExpr rhs);
 
 /* --- broadcasting (broadcast.c) ----------------------------------------------------------------------------------- */

@@ -93,7 +93,7 @@ typedef struct Einsum {
   OnnxlShapeNode *n;
   OnnxlExpr letters[256]; /* size by letter */
   bool known[256];
-  uint32_t counts[256];   /* occurrences in the inputs */
+  uint32_t counts[256]; /* occurrences in the inputs */
   OnnxlExpr ellipsis[ONNXL_SHAPE_MAX_RANK];
   uint32_t ellipsis_rank;
 } Einsum;

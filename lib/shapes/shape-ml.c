@@ -1,5 +1,5 @@
-/* Domain ai.onnx.ml. Rows stand in dim 0; an input of rank 1 is one row in some runtimes and a column in others, so that its
- * row count is left open. */
+/* Domain ai.onnx.ml. Rows stand in dim 0; an input of rank 1 is one row in some runtimes and a column in others, so
+ * that its row count is left open. */
 #include "shapes/shape-rules.h"
 
 static OnnxlExpr
@@ -161,8 +161,10 @@ onnxl_shape_rule_ml_cast_map(OnnxlShapeNode *n)
   onnxl_shape_output(n, 0, 2)[0] = onnxl_shape_lit(n, 1);
   if (onnxl_str_is(onnxl_attr_string(n->schema, n->proto, "map_form"), "SPARSE") && n->n_outputs > 0)
     ((OnnxlExpr *)n->outputs[0].dims)[1] = onnxl_shape_lit(n, onnxl_shape_int(n, "max_map"));
-  onnxl_shape_set_type(n, 0, onnxl_str_is(to, "TO_STRING") ? ONNXL_TYPE_STRING
-                             : onnxl_str_is(to, "TO_INT64") ? ONNXL_TYPE_INT64 : ONNXL_TYPE_FLOAT);
+  onnxl_shape_set_type(n, 0,
+                       onnxl_str_is(to, "TO_STRING")  ? ONNXL_TYPE_STRING
+                       : onnxl_str_is(to, "TO_INT64") ? ONNXL_TYPE_INT64
+                                                      : ONNXL_TYPE_FLOAT);
 }
 
 /* seq(map(label, float)). */

@@ -35,9 +35,10 @@ onnxl_shape_windows(OnnxlShapeNode *n, uint32_t spatial, const OnnxlExpr *kernel
     return false;
   }
   OnnxlInt64List shape = onnxl_attr_ints(n->proto, "kernel_shape");
-  if (!spatial_ints(n, "kernel_shape", spatial, 1, 1, values[0]) || !spatial_ints(n, "strides", spatial, 1, 1, values[1])
-      || !spatial_ints(n, "dilations", spatial, 1, 1, values[2])
-      || !spatial_ints(n, "pads", 2 * spatial, 0, INT32_MIN, values[3]))
+  if (!spatial_ints(n, "kernel_shape", spatial, 1, 1, values[0]) ||
+      !spatial_ints(n, "strides", spatial, 1, 1, values[1]) ||
+      !spatial_ints(n, "dilations", spatial, 1, 1, values[2]) ||
+      !spatial_ints(n, "pads", 2 * spatial, 0, INT32_MIN, values[3]))
     return false;
   bool ceil = onnxl_shape_has(n, "ceil_mode") && onnxl_shape_int(n, "ceil_mode") != 0;
   for (uint32_t i = 0; i < spatial; i++) {
@@ -76,7 +77,8 @@ onnxl_shape_convolution(OnnxlShapeNode *n, uint32_t x, uint32_t w)
   const OnnxlInfo *input = onnxl_shape_ranked(n, x), *weight = onnxl_shape_ranked(n, w);
   if (!input || input->rank < 2 || (weight && weight->rank != input->rank)) {
     if (input)
-      onnxl_shape_error(n, "input %s and weight %s do not fit", onnxl_shape_text(n, input), onnxl_shape_text(n, weight));
+      onnxl_shape_error(n, "input %s and weight %s do not fit", onnxl_shape_text(n, input),
+                        onnxl_shape_text(n, weight));
     return;
   }
   uint32_t spatial = input->rank - 2;
@@ -120,8 +122,8 @@ onnxl_shape_rule_conv_transpose(OnnxlShapeNode *n)
   uint32_t spatial = input->rank - 2;
   OnnxlWindow windows[ONNXL_SHAPE_MAX_RANK];
   int64_t padding[ONNXL_SHAPE_MAX_RANK];
-  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : NULL, windows)
-      || !spatial_ints(n, "output_padding", spatial, 0, 0, padding))
+  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : NULL, windows) ||
+      !spatial_ints(n, "output_padding", spatial, 0, 0, padding))
     return;
   OnnxlInt64List given = onnxl_attr_ints(n->proto, "output_shape");
   if (given.count > 0 && given.count != spatial && given.count != input->rank) {

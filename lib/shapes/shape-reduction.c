@@ -13,7 +13,8 @@ reduced_dims(OnnxlShapeNode *n, const OnnxlInfo *input, const bool *marks, bool 
       dims[k++] = marks[i] ? onnxl_shape_lit(n, 1) : input->dims[i];
 }
 
-/* Returns true when everything is reduced. Axes are an attribute at first, from opset 18 (ReduceSum: 13) on an input. */
+/* Returns true when everything is reduced. Axes are an attribute at first, from opset 18 (ReduceSum: 13) on an input.
+ */
 static bool
 reduce(OnnxlShapeNode *n)
 {

@@ -1,4 +1,5 @@
-/* Recurrent layers: X [seq, batch, input], W [directions, gates * hidden, input], R [directions, gates * hidden, hidden]. */
+/* Recurrent layers: X [seq, batch, input], W [directions, gates * hidden, input], R [directions, gates * hidden,
+ * hidden]. */
 #include "shapes/shape-rules.h"
 
 void
@@ -23,8 +24,8 @@ onnxl_shape_rule_rnn(OnnxlShapeNode *n)
   else if (r)
     hidden = r->dims[2];
   OnnxlExpr steps = x ? x->dims[batch_first] : NULL, batch = x ? x->dims[!batch_first] : NULL;
-  const OnnxlExpr all[] = { batch_first ? batch : steps, batch_first ? steps : directions, batch_first ? directions : batch,
-                            hidden };
+  const OnnxlExpr all[] = { batch_first ? batch : steps, batch_first ? steps : directions,
+                            batch_first ? directions : batch, hidden };
   const OnnxlExpr last[] = { batch_first ? batch : directions, batch_first ? directions : batch, hidden };
   memcpy(onnxl_shape_output(n, 0, 4), all, sizeof all);
   for (uint32_t i = 1; i < n->n_outputs; i++)

@@ -158,8 +158,8 @@ onnxl_shape_rule_concat_from_sequence(OnnxlShapeNode *n)
     return;
   onnxl_shape_set_type(n, 0, element->elem_type);
   uint32_t rank = element->rank + stacked;
-  if (!element->has_rank || rank > ONNXL_SHAPE_MAX_RANK
-      || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), rank, &axis))
+  if (!element->has_rank || rank > ONNXL_SHAPE_MAX_RANK ||
+      !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), rank, &axis))
     return;
   OnnxlExpr length = length_of(s) >= 0 ? onnxl_shape_lit(n, length_of(s)) : NULL;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, rank);

@@ -14,8 +14,8 @@ half_plus_one(const OnnxlShapeNode *n, OnnxlExpr length)
   return onnxl_expr_add(n->pool, onnxl_expr_floor_div(n->pool, length, onnxl_shape_lit(n, 2)), onnxl_shape_lit(n, 1));
 }
 
-/* The last dim is 1 (real) or 2 (complex). Onesided, the forward transform keeps half of the axis, and the inverse one makes
- * a real signal of the whole. */
+/* The last dim is 1 (real) or 2 (complex). Onesided, the forward transform keeps half of the axis, and the inverse one
+ * makes a real signal of the whole. */
 void
 onnxl_shape_rule_dft(OnnxlShapeNode *n)
 {
@@ -59,9 +59,9 @@ onnxl_shape_rule_stft(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 4);
   dims[0] = signal && signal->rank > 0 ? signal->dims[0] : NULL;
   if (signal && signal->rank > 1 && onnxl_shape_min(n, step) > 0)
-    dims[1] = onnxl_expr_add(n->pool,
-                             onnxl_expr_floor_div(n->pool, onnxl_expr_sub(n->pool, signal->dims[1], length), step),
-                             onnxl_shape_lit(n, 1));
+    dims[1] =
+      onnxl_expr_add(n->pool, onnxl_expr_floor_div(n->pool, onnxl_expr_sub(n->pool, signal->dims[1], length), step),
+                     onnxl_shape_lit(n, 1));
   dims[2] = onnxl_shape_int(n, "onesided") != 0 ? half_plus_one(n, length) : length;
   dims[3] = onnxl_shape_lit(n, 2);
 }

@@ -1,4 +1,5 @@
-/* Parts of tensors: Slice, Gather and its kin, Scatter, Concat, Split, Pad, and what selects elements by their values. */
+/* Parts of tensors: Slice, Gather and its kin, Scatter, Concat, Split, Pad, and what selects elements by their values.
+ */
 #include "shapes/shape-rules.h"
 
 /* --- Slice -------------------------------------------------------------------------------------------------------- */
@@ -172,10 +173,10 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
     count = n_starts;
   if ((axes_present && !axes) || count < 0 || (!axes && count > input->rank))
     return;
-  bool steps_present = new && onnxl_shape_input(n, 4) != NULL;
+  bool steps_present = new &&onnxl_shape_input(n, 4) != NULL;
   if ((starts && n_starts != count) || (ends && n_ends != count) || (steps && n_steps != count)) {
-    onnxl_shape_error(n, "starts, ends, axes and steps have %u, %u, %" G_GINT64_FORMAT " and %u values", n_starts, n_ends,
-                      count, steps ? n_steps : (uint32_t)count);
+    onnxl_shape_error(n, "starts, ends, axes and steps have %u, %u, %" G_GINT64_FORMAT " and %u values", n_starts,
+                      n_ends, count, steps ? n_steps : (uint32_t)count);
     return;
   }
   OnnxlExpr first[ONNXL_SHAPE_MAX_RANK], by[ONNXL_SHAPE_MAX_RANK];
@@ -207,8 +208,7 @@ move_gathered(OnnxlShapeNode *n, const OnnxlInfo *data, uint32_t axis)
 {
   int64_t dims[ONNXL_SHAPE_MAX_RANK];
   uint32_t n_indices;
-  const int64_t *indices =
-    data->has_contents || data->reals ? onnxl_shape_literals(n, 1, &n_indices) : NULL;
+  const int64_t *indices = data->has_contents || data->reals ? onnxl_shape_literals(n, 1, &n_indices) : NULL;
   int64_t count = indices ? onnxl_shape_small(n, 0) : -1;
   if (count < 0 || !onnxl_shape_literal_dims(data, dims))
     return;
@@ -272,8 +272,8 @@ onnxl_shape_rule_gather_nd(OnnxlShapeNode *n)
   if (!data || !indices)
     return;
   if (indices->rank < 1 || data->rank < 1 || batch < 0 || batch >= MIN(data->rank, indices->rank)) {
-    onnxl_shape_error(n, "data %s, indices %s and batch_dims %" G_GINT64_FORMAT " do not fit", onnxl_shape_text(n, data),
-                      onnxl_shape_text(n, indices), batch);
+    onnxl_shape_error(n, "data %s, indices %s and batch_dims %" G_GINT64_FORMAT " do not fit",
+                      onnxl_shape_text(n, data), onnxl_shape_text(n, indices), batch);
     return;
   }
   OnnxlExpr last = indices->dims[indices->rank - 1];
@@ -337,7 +337,8 @@ onnxl_shape_rule_concat(OnnxlShapeNode *n)
     if (info && !first)
       first = info;
     if (info && info->rank != first->rank) {
-      onnxl_shape_error(n, "inputs %s and %s have different ranks", onnxl_shape_text(n, first), onnxl_shape_text(n, info));
+      onnxl_shape_error(n, "inputs %s and %s have different ranks", onnxl_shape_text(n, first),
+                        onnxl_shape_text(n, info));
       return;
     }
   }
@@ -370,9 +371,9 @@ static void
 move_part(OnnxlShapeNode *n, uint32_t output, const OnnxlInfo *input, OnnxlExpr from, OnnxlExpr length)
 {
   int64_t start, count;
-  if ((!input->has_contents && !input->reals) || input->rank != 1 || !from || !length
-      || !onnxl_expr_is_int(from, &start) || !onnxl_expr_is_int(length, &count) || start < 0 || count < 0
-      || count > input->n_contents || start > (int64_t)input->n_contents - count)
+  if ((!input->has_contents && !input->reals) || input->rank != 1 || !from || !length ||
+      !onnxl_expr_is_int(from, &start) || !onnxl_expr_is_int(length, &count) || start < 0 || count < 0 ||
+      count > input->n_contents || start > (int64_t)input->n_contents - count)
     return;
   uint32_t *map = ONNXL_NEW_ARRAY(n->arena, uint32_t, (size_t)count);
   for (int64_t i = 0; map && i < count; i++)
@@ -381,8 +382,8 @@ move_part(OnnxlShapeNode *n, uint32_t output, const OnnxlInfo *input, OnnxlExpr 
     onnxl_shape_move(n, output, input, map, (uint64_t)count);
 }
 
-/* Sizes of the parts: given, or equal ones. With num_outputs each has ceil(d / num_outputs) elements, as long as there are
- * any left. */
+/* Sizes of the parts: given, or equal ones. With num_outputs each has ceil(d / num_outputs) elements, as long as there
+ * are any left. */
 static bool
 split_sizes(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr *sizes)
 {
@@ -426,7 +427,8 @@ split_sizes(OnnxlShapeNode *n, OnnxlExpr d, OnnxlExpr *sizes)
     return true;
   }
   if (onnxl_shape_has(n, "num_outputs") && onnxl_shape_int(n, "num_outputs") != parts) {
-    onnxl_shape_error(n, "num_outputs is %" G_GINT64_FORMAT " for %u outputs", onnxl_shape_int(n, "num_outputs"), parts);
+    onnxl_shape_error(n, "num_outputs is %" G_GINT64_FORMAT " for %u outputs", onnxl_shape_int(n, "num_outputs"),
+                      parts);
     return false;
   }
   OnnxlExpr chunk = onnxl_expr_ceil_div(n->pool, d, k), zero = onnxl_shape_lit(n, 0);
@@ -448,9 +450,8 @@ onnxl_shape_rule_split(OnnxlShapeNode *n)
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
   uint32_t axis;
   OnnxlExpr *sizes = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, n->n_outputs);
-  if (!input || !sizes || n->n_outputs == 0
-      || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis)
-      || !split_sizes(n, input->dims[axis], sizes))
+  if (!input || !sizes || n->n_outputs == 0 || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis) ||
+      !split_sizes(n, input->dims[axis], sizes))
     return;
   OnnxlExpr from = onnxl_shape_lit(n, 0);
   for (uint32_t i = 0; i < n->n_outputs; i++) {
@@ -548,8 +549,8 @@ onnxl_shape_rule_top_k(OnnxlShapeNode *n)
     return;
   OnnxlExpr k = n->schema->since >= 10 ? onnxl_shape_scalar(n, 1) : onnxl_shape_lit(n, onnxl_shape_int(n, "k"));
   int64_t wanted, size;
-  if (k && input->dims[axis] && onnxl_expr_is_int(k, &wanted) && onnxl_expr_is_int(input->dims[axis], &size)
-      && (wanted < 0 || wanted > size)) {
+  if (k && input->dims[axis] && onnxl_expr_is_int(k, &wanted) && onnxl_expr_is_int(input->dims[axis], &size) &&
+      (wanted < 0 || wanted > size)) {
     onnxl_shape_error(n, "k is %" G_GINT64_FORMAT " for an axis of %" G_GINT64_FORMAT, wanted, size);
     return;
   }
@@ -626,8 +627,8 @@ onnxl_shape_rule_one_hot(OnnxlShapeNode *n)
 {
   const OnnxlInfo *indices = onnxl_shape_ranked(n, 0);
   uint32_t axis;
-  if (!indices || indices->rank >= ONNXL_SHAPE_MAX_RANK
-      || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), indices->rank + 1, &axis))
+  if (!indices || indices->rank >= ONNXL_SHAPE_MAX_RANK ||
+      !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), indices->rank + 1, &axis))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, indices->rank + 1);
   for (uint32_t i = 0, k = 0; i <= indices->rank; i++)

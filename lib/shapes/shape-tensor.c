@@ -47,17 +47,17 @@ onnxl_shape_rule_size(OnnxlShapeNode *n)
     contents[0] = onnxl_info_count(n->pool, input);
 }
 
-/* Reshape. An entry of the target is a size, 0 (which copies the input's dim at its place, unless allowzero is set) or -1
- * (what is left). A symbolic entry may be 0 in a run, and then copies too; see zero_entries(). */
+/* Reshape. An entry of the target is a size, 0 (which copies the input's dim at its place, unless allowzero is set) or
+ * -1 (what is left). A symbolic entry may be 0 in a run, and then copies too; see zero_entries(). */
 
 typedef struct Target {
-  const OnnxlInfo *input;  /* NULL: rank unknown */
+  const OnnxlInfo *input; /* NULL: rank unknown */
   const OnnxlExpr *entries;
   uint32_t rank;
   bool allow_zero;
-  int32_t rest;            /* the place of -1, or -1 */
-  OnnxlExpr *dims;         /* the result */
-  bool *entry;             /* by place: dims came from the entry, not copied */
+  int32_t rest;    /* the place of -1, or -1 */
+  OnnxlExpr *dims; /* the result */
+  bool *entry;     /* by place: dims came from the entry, not copied */
 } Target;
 
 static OnnxlExpr
@@ -107,12 +107,12 @@ read_entries(OnnxlShapeNode *n, Target *t)
   return true;
 }
 
-/* What a symbolic entry that is 0 in a run means: it copies the input's dim d there. That is the same when d is 0 as well,
- * or when such a run fails:
- *  - next to a -1 it is fine if d is 0 too, since nothing can be inferred then; otherwise it is ruled out by a constraint;
- *  - where the element counts are equal as expressions, the run fails unless another entry is 0 as well; two such entries
- *    are ruled out by a constraint.
- * Else the size is e if e >= 1 and d otherwise: e + d * (1 - min(e, 1)). */
+/* What a symbolic entry that is 0 in a run means: it copies the input's dim d there. That is the same when d is 0 as
+ * well, or when such a run fails:
+ *  - next to a -1 it is fine if d is 0 too, since nothing can be inferred then; otherwise it is ruled out by a
+ * constraint;
+ *  - where the element counts are equal as expressions, the run fails unless another entry is 0 as well; two such
+ * entries are ruled out by a constraint. Else the size is e if e >= 1 and d otherwise: e + d * (1 - min(e, 1)). */
 static void
 zero_entries(OnnxlShapeNode *n, Target *t)
 {
@@ -145,8 +145,8 @@ zero_entries(OnnxlShapeNode *n, Target *t)
   }
 }
 
-/* The count of the input over the product of the other entries; equal factors cancel first, so that unknown or very large
- * ones do no harm. A run in which they are 0 fails: nothing can be inferred. */
+/* The count of the input over the product of the other entries; equal factors cancel first, so that unknown or very
+ * large ones do no harm. A run in which they are 0 fails: nothing can be inferred. */
 static void
 infer_rest(OnnxlShapeNode *n, Target *t)
 {
@@ -296,8 +296,8 @@ onnxl_shape_rule_squeeze(OnnxlShapeNode *n)
     return;
   for (uint32_t i = 0; i < input->rank; i++) {
     if (!present) { /* all dims of 1: the rank depends on the symbols */
-      if (onnxl_shape_min(n, input->dims[i]) <= 1 && onnxl_shape_max(n, input->dims[i]) >= 1
-          && !onnxl_expr_is_int(input->dims[i], NULL))
+      if (onnxl_shape_min(n, input->dims[i]) <= 1 && onnxl_shape_max(n, input->dims[i]) >= 1 &&
+          !onnxl_expr_is_int(input->dims[i], NULL))
         return;
       marks[i] = onnxl_shape_is(input->dims[i], 1);
     } else if (marks[i] && (onnxl_shape_min(n, input->dims[i]) > 1 || onnxl_shape_max(n, input->dims[i]) < 1)) {

@@ -1,7 +1,8 @@
 /* Strings. */
 #include "shapes/shape-rules.h"
 
-/* Stop words are removed, so the count is known at run time only; a result without any string becomes one empty string. */
+/* Stop words are removed, so the count is known at run time only; a result without any string becomes one empty string.
+ */
 void
 onnxl_shape_rule_string_normalizer(OnnxlShapeNode *n)
 {

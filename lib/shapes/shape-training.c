@@ -1,5 +1,5 @@
-/* Domain ai.onnx.preview.training. The optimizers take R, T, then the tensors X, their gradients and their states, and give
- * the new X and states: outputs in the order of the inputs without the gradients. */
+/* Domain ai.onnx.preview.training. The optimizers take R, T, then the tensors X, their gradients and their states, and
+ * give the new X and states: outputs in the order of the inputs without the gradients. */
 #include "shapes/shape-rules.h"
 
 static void

@@ -5,8 +5,8 @@
 
 /* --- Resize and Upsample ------------------------------------------------------------------------------------------ */
 
-/* floor(size * scale). The scale is exact as p / 2^k when k is small, and then so is the product in the arithmetic of any
- * implementation; other scales are taken only where the precision makes no difference. */
+/* floor(size * scale). The scale is exact as p / 2^k when k is small, and then so is the product in the arithmetic of
+ * any implementation; other scales are taken only where the precision makes no difference. */
 static OnnxlExpr
 scaled(OnnxlShapeNode *n, OnnxlExpr size, double scale)
 {
@@ -67,8 +67,8 @@ resize_to_sizes(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr *dims)
     return;
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = input->dims[i];
-  OnnxlStr policy = n->schema->since >= 18 ? onnxl_attr_string(n->schema, n->proto, "keep_aspect_ratio_policy")
-                                           : (OnnxlStr){ 0 };
+  OnnxlStr policy =
+    n->schema->since >= 18 ? onnxl_attr_string(n->schema, n->proto, "keep_aspect_ratio_policy") : (OnnxlStr){ 0 };
   bool larger = onnxl_str_is(policy, "not_smaller"), smaller = onnxl_str_is(policy, "not_larger");
   if (!larger && !smaller) {
     for (uint32_t i = 0; i < count; i++)
@@ -80,8 +80,8 @@ resize_to_sizes(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr *dims)
   double scale = 0;
   bool known = true;
   for (uint32_t i = 0; i < count; i++) {
-    known = known && sizes[i] && onnxl_expr_is_int(sizes[i], &to[i]) && dims[axes[i]]
-            && onnxl_expr_is_int(dims[axes[i]], &from[i]) && from[i] > 0;
+    known = known && sizes[i] && onnxl_expr_is_int(sizes[i], &to[i]) && dims[axes[i]] &&
+            onnxl_expr_is_int(dims[axes[i]], &from[i]) && from[i] > 0;
     double ratio = known ? (double)to[i] / (double)from[i] : 0;
     if (i == 0 || (larger ? ratio > scale : ratio < scale))
       scale = ratio;

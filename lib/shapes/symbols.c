@@ -1,4 +1,5 @@
-/* The symbols of an inference: given by graph inputs, met in other declarations, or made for sizes that only a run shows. */
+/* The symbols of an inference: given by graph inputs, met in other declarations, or made for sizes that only a run
+ * shows. */
 #include "shapes/shape-internal.h"
 
 /* Nesting of an expression in a dim_param. */
@@ -39,8 +40,8 @@ check_known(void *data, OnnxlExpr symbol)
     *(bool *)context[1] = false;
 }
 
-/* The text as an expression over symbols that are known by themselves; NULL when it is not one. So "2*N" next to a dim "N"
- * is twice N, and "batch-size" is a name unless there are dims "batch" and "size". */
+/* The text as an expression over symbols that are known by themselves; NULL when it is not one. So "2*N" next to a dim
+ * "N" is twice N, and "batch-size" is a name unless there are dims "batch" and "size". */
 static OnnxlExpr
 parse_over_known(OnnxlShapeRun *run, OnnxlStr text)
 {
@@ -84,8 +85,8 @@ collect(OnnxlShapeRun *run, const OnnxlValueInfoList *list, OnnxlSymbolKind kind
     const OnnxlShapeProto *shape = type->tensor_type->shape;
     for (size_t k = 0; k < shape->dim.count; k++) {
       const OnnxlDimension *dim = &shape->dim.items[k];
-      if (!dim->has_dim_value && onnxl_str_is_identifier(dim->dim_param) && !find_symbol(run, dim->dim_param)
-          && !add_symbol(run, dim->dim_param, kind, NULL, 0))
+      if (!dim->has_dim_value && onnxl_str_is_identifier(dim->dim_param) && !find_symbol(run, dim->dim_param) &&
+          !add_symbol(run, dim->dim_param, kind, NULL, 0))
         return false;
     }
   }
@@ -96,15 +97,15 @@ bool
 onnxl_shape_collect_symbols(OnnxlShapeRun *run)
 {
   const OnnxlGraph *graph = run->model->proto.graph;
-  return collect(run, &graph->input, ONNXL_SYMBOL_INPUT) && collect(run, &graph->output, ONNXL_SYMBOL_DECLARED)
-         && collect(run, &graph->value_info, ONNXL_SYMBOL_DECLARED);
+  return collect(run, &graph->input, ONNXL_SYMBOL_INPUT) && collect(run, &graph->output, ONNXL_SYMBOL_DECLARED) &&
+         collect(run, &graph->value_info, ONNXL_SYMBOL_DECLARED);
 }
 
 OnnxlStr
 onnxl_shape_default_name(OnnxlArena *arena, OnnxlStr prefix, OnnxlStr value, uint32_t axis)
 {
-  OnnxlStr name = onnxl_arena_printf(arena, "%.*s%s%.*s_%u", ONNXL_ARG(prefix), prefix.size > 0 ? "_" : "",
-                                     ONNXL_ARG(value), axis);
+  OnnxlStr name =
+    onnxl_arena_printf(arena, "%.*s%s%.*s_%u", ONNXL_ARG(prefix), prefix.size > 0 ? "_" : "", ONNXL_ARG(value), axis);
   char *text = (char *)name.data;
   for (size_t i = 0; text && i < name.size; i++) {
     if (!g_ascii_isalnum(text[i]))
@@ -241,8 +242,8 @@ onnxl_shape_add_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation rela
   }
   OnnxlStr key = onnxl_arena_printf(run->arena, "%.*s %d %.*s", ONNXL_ARG(left), relation, ONNXL_ARG(right));
   bool added = false;
-  if (!key.data || !onnxl_map_put(&run->constraint_ids, key, 0, &added) || !added
-      || !ONNXL_GROW(run->arena, &run->constraints, run->n_constraints, &run->constraints_capacity))
+  if (!key.data || !onnxl_map_put(&run->constraint_ids, key, 0, &added) || !added ||
+      !ONNXL_GROW(run->arena, &run->constraints, run->n_constraints, &run->constraints_capacity))
     return;
   run->constraints[run->n_constraints++] = (OnnxlConstraint){ .lhs = lhs, .rhs = rhs, .relation = relation };
 }

@@ -3,7 +3,7 @@
 
 typedef struct Case {
   int opset;
-  const char *graph;    /* inputs, initializers and nodes; the value of interest is y */
+  const char *graph; /* inputs, initializers and nodes; the value of interest is y */
   const char *expected;
 } Case;
 
@@ -18,21 +18,25 @@ static const Case cases[] = {
   /* values of shapes */
   { 18, "(float[N,C] x) => (y) <int64[1] two = {2}> { s = Shape (x)  d = Mul (s, two)  y = ConstantOfShape (d) }",
     "float[2*N,2*C]" },
-  { 18, "(float[N,C] x) => (y) { n = Size (x)  r = Constant <value_ints = [1]> ()  d = Reshape (n, r)\n"
-        "  y = ConstantOfShape <value = int32[1] {3}> (d) }",
+  { 18,
+    "(float[N,C] x) => (y) { n = Size (x)  r = Constant <value_ints = [1]> ()  d = Reshape (n, r)\n"
+    "  y = ConstantOfShape <value = int32[1] {3}> (d) }",
     "int32[C*N]" },
-  { 18, "(float[N] x) => (y) <int64[1] two = {2}> { s = Shape (x)  i = Cast <to = 6> (s)  t = Cast <to = 6> (two)\n"
-        "  d = Div (i, t)  e = Cast <to = 7> (d)  y = ConstantOfShape (e) }",
+  { 18,
+    "(float[N] x) => (y) <int64[1] two = {2}> { s = Shape (x)  i = Cast <to = 6> (s)  t = Cast <to = 6> (two)\n"
+    "  d = Div (i, t)  e = Cast <to = 7> (d)  y = ConstantOfShape (e) }",
     "float[N//2]" },
   { 18, "(float[A,B,C] x) => (y) <int64[2] i = {-1, 0}> { s = Shape (x)  t = Gather (s, i)  y = ConstantOfShape (t) }",
     "float[C,A]" },
   { 18, "(float[A,B,C] x) => (y) { s = Shape (x)  p = ReduceProd <keepdims = 1> (s)  y = ConstantOfShape (p) }",
     "float[A*B*C]" },
-  { 18, "(float[A,B] x) => (y) { s = Shape (x)  a, b = Split <num_outputs = 2> (s)  t = Concat <axis = 0> (b, a)\n"
-        "  y = ConstantOfShape (t) }",
+  { 18,
+    "(float[A,B] x) => (y) { s = Shape (x)  a, b = Split <num_outputs = 2> (s)  t = Concat <axis = 0> (b, a)\n"
+    "  y = ConstantOfShape (t) }",
     "float[B,A]" },
-  { 18, "(float[A,B] x) => (y) <int64[1] f = {7}, bool[2] c = {1, 0}> { s = Shape (x)  t = Where (c, s, f)\n"
-        "  y = ConstantOfShape (t) }",
+  { 18,
+    "(float[A,B] x) => (y) <int64[1] f = {7}, bool[2] c = {1, 0}> { s = Shape (x)  t = Where (c, s, f)\n"
+    "  y = ConstantOfShape (t) }",
     "float[A,7]" },
   /* shapes */
   { 18, "(float[N,C,H] x) => (y) { y = Transpose (x) }", "float[H,C,N]" },
@@ -40,7 +44,8 @@ static const Case cases[] = {
   { 11, "(float[N,1,1] x) => (y) { y = Squeeze <axes = [1, -1]> (x) }", "float[N]" },
   { 13, "(float[N,1] x) => (y) { y = Squeeze (x) }", "float[]" },
   { 13, "(float[2,1] x) => (y) { y = Squeeze (x) }", "float[2]" },
-  { 13, "(float[N] x, int64[2] axes) => (y) { y = Unsqueeze (x, axes) }", "float[unsqueeze_y_0,unsqueeze_y_1,unsqueeze_y_2]" },
+  { 13, "(float[N] x, int64[2] axes) => (y) { y = Unsqueeze (x, axes) }",
+    "float[unsqueeze_y_0,unsqueeze_y_1,unsqueeze_y_2]" },
   { 18, "(float[N,3] x) => (y) <int64[3] r = {2, 1, 3}> { y = Expand (x, r) }", "float[2,N,3]" },
   { 18, "(float[N,3] x) => (y) <int64[2] r = {2, 5}> { y = Tile (x, r) }", "float[2*N,15]" },
   { 1, "(float[N,3] x) => (y) { y = Reshape <shape = [0, 3, 1]> (x) }", "float[N,3,1]" },
@@ -60,7 +65,8 @@ static const Case cases[] = {
   { 18, "(int64[N] x, int64[1] depth) => (y) <float[2] v = {0.0, 1.0}> { y = OneHot (x, depth, v) }",
     "float[N,onehot_y_1]" },
   /* layers */
-  { 18, "(float[N,6,H,W] x, float[4,3,5,5] w) => (y) { y = Conv <group = 2, pads = [2,2,2,2]> (x, w) }", "float[N,4,H,W]" },
+  { 18, "(float[N,6,H,W] x, float[4,3,5,5] w) => (y) { y = Conv <group = 2, pads = [2,2,2,2]> (x, w) }",
+    "float[N,4,H,W]" },
   { 18, "(float[N,3,H] x, float[4,3,3] w) => (y) { y = Conv <auto_pad = \"SAME_UPPER\", strides = [2]> (x, w) }",
     "float[N,4,(1+H)//2]" },
   { 18, "(float[N,3,H] x, float[3,2,4] w) => (y) { y = ConvTranspose <strides = [2], pads = [1,1]> (x, w) }",
@@ -70,13 +76,15 @@ static const Case cases[] = {
   { 9, "(float[N,3,H] x, float[3] s) => (y) { z, y = BatchNormalization (x, s, s, s, s) }", "float[3]" },
   { 18, "(float[N,T,C] x, float[C] s) => (y) { z, y = LayerNormalization (x, s) }", "float[N,T,1]" },
   { 13, "(float[N,C] x, int64[N] t) => (y) { y = SoftmaxCrossEntropyLoss <reduction = \"none\"> (x, t) }", "float[N]" },
-  { 14, "(float[B,T,4] x, float[2,12,4] w, float[2,12,3] r) => (y)\n"
-        "{ y = LSTM <hidden_size = 3, direction = \"bidirectional\", layout = 1> (x, w, r) }",
+  { 14,
+    "(float[B,T,4] x, float[2,12,4] w, float[2,12,3] r) => (y)\n"
+    "{ y = LSTM <hidden_size = 3, direction = \"bidirectional\", layout = 1> (x, w, r) }",
     "float[B,T,2,3]" },
   { 18, "(float[M,K] a, float[N,K] b, float[N] c) => (y) { y = Gemm <transB = 1> (a, b, c) }", "float[M,N]" },
   { 18, "(float[B,1,M,K] a, float[C,K,N] b) => (y) { y = MatMul (a, b) }", "float[B,C,M,N]" },
   { 18, "(float[K] a, float[B,K,N] b) => (y) { y = MatMul (a, b) }", "float[B,N]" },
-  { 18, "(float[B,I,J] a, float[J,K] b) => (y) { y = Einsum <equation = \"...ij, jk -> ...ki\"> (a, b) }", "float[B,K,I]" },
+  { 18, "(float[B,I,J] a, float[J,K] b) => (y) { y = Einsum <equation = \"...ij, jk -> ...ki\"> (a, b) }",
+    "float[B,K,I]" },
   { 18, "(float[I,J] a) => (y) { y = Einsum <equation = \"ji\"> (a) }", "float[J,I]" },
   { 18, "(float[I,I] a) => (y) { y = Einsum <equation = \"ii\"> (a) }", "float" },
   /* reductions */
@@ -99,22 +107,27 @@ static const Case cases[] = {
   { 18, "(float[1,C,H,W] x) => (y) <int64[2] s = {7, 8}> { y = Resize <axes = [2, 3]> (x, , , s) }", "float[1,C,7,8]" },
   { 9, "(float[N,C,H,W] x) => (y) <float[4] s = {1.0, 1.0, 2.0, 0.5}> { y = Upsample (x, s) }", "float[N,C,2*H,W//2]" },
   { 16, "(float[N,C,H,W] x, float[N,P,Q,2] g) => (y) { y = GridSample (x, g) }", "float[N,C,P,Q]" },
-  { 16, "(float[N,C,H,W] x, float[R,4] r, int64[R] b) => (y) { y = RoiAlign <output_height = 3, output_width = 2> (x, r, b) }",
+  { 16,
+    "(float[N,C,H,W] x, float[R,4] r, int64[R] b) => (y) { y = RoiAlign <output_height = 3, output_width = 2> (x, r, "
+    "b) }",
     "float[R,C,3,2]" },
   { 17, "(float[N,L,1] x) => (y) { y = DFT <onesided = 1> (x) }", "float[N,L//2+1,2]" },
   { 17, "(float[B,L,1] x) => (y) <int64 s = {4}, int64 n = {16}> { y = STFT (x, s, , n) }", "float[B,L//4-3,9,2]" },
   /* sequences and optionals */
   { 18, "(float[N,2] a, float[M,2] b) => (y) { y = SequenceConstruct (a, b) }", "seq(float[?,2])" },
   { 18, "(float[N,2] a) => (y) { e = SequenceEmpty ()  y = SequenceInsert (e, a) }", "seq(float[N,2])" },
-  { 18, "(float[N,2] a) => (y) { s = SequenceConstruct (a, a)  y = ConcatFromSequence <axis = 0> (s) }", "float[2*N,2]" },
+  { 18, "(float[N,2] a) => (y) { s = SequenceConstruct (a, a)  y = ConcatFromSequence <axis = 0> (s) }",
+    "float[2*N,2]" },
   { 18, "(float[N,2] a) => (y) { o = Optional (a)  y = OptionalGetElement (o) }", "float[N,2]" },
   { 18, "(float[6,2] a) => (y) { y = SplitToSequence <keepdims = 0> (a) }", "seq(float[2])" },
   /* attention */
-  { 23, "(float[B,T,12] q, float[B,S,6] k, float[B,S,8] v) => (y)\n"
-        "{ y = Attention <q_num_heads = 4, kv_num_heads = 2> (q, k, v) }",
+  { 23,
+    "(float[B,T,12] q, float[B,S,6] k, float[B,S,8] v) => (y)\n"
+    "{ y = Attention <q_num_heads = 4, kv_num_heads = 2> (q, k, v) }",
     "float[B,T,16]" },
-  { 23, "(float[B,4,T,8] q, float[B,4,S,8] k, float[B,4,S,5] v, float[B,4,P,8] pk, float[B,4,P,5] pv) => (y)\n"
-        "{ z, y = Attention (q, k, v, , pk, pv) }",
+  { 23,
+    "(float[B,4,T,8] q, float[B,4,S,8] k, float[B,4,S,5] v, float[B,4,P,8] pk, float[B,4,P,5] pv) => (y)\n"
+    "{ z, y = Attention (q, k, v, , pk, pv) }",
     "float[B,4,P+S,8]" },
 };
 
@@ -276,20 +289,24 @@ test_reshape(void)
   unsigned tried = 0, excluded = 0;
 
   for (size_t i = 0; i < G_N_ELEMENTS(targets); i++) {
-    char *text = g_strdup_printf("<ir_version: 8, opset_import: [\"\" : 13]> g (float[A,B] x, float[C] k) => (float[] y)\n"
-                                 "<int64[1] m = {-1}, int64[1] one = {1}, int64[1] i0 = {0}, int64[1] i1 = {1}> {\n"
-                                 "  s = Shape (x)  p = Gather (s, i0)  q = Gather (s, i1)  r = Shape (k)  pq = Mul (p, q)\n"
-                                 "  t = Concat <axis = 0> (%s)  y = Reshape (x, t) }",
-                                 targets[i]);
+    char *text =
+      g_strdup_printf("<ir_version: 8, opset_import: [\"\" : 13]> g (float[A,B] x, float[C] k) => (float[] y)\n"
+                      "<int64[1] m = {-1}, int64[1] one = {1}, int64[1] i0 = {0}, int64[1] i1 = {1}> {\n"
+                      "  s = Shape (x)  p = Gather (s, i0)  q = Gather (s, i1)  r = Shape (k)  pq = Mul (p, q)\n"
+                      "  t = Concat <axis = 0> (%s)  y = Reshape (x, t) }",
+                      targets[i]);
     TextShapes t = text_shapes(text);
     OnnxlExpr y[] = { dim_of(&t, "y", 0), dim_of(&t, "y", 1) };
     for (int code = 0; code < 64; code++) {
       int64_t values[] = { code % 4, code / 4 % 4, code / 16 }, entries[2], dims[2], found[2];
       char **names = g_strsplit(targets[i], ", ", 2);
       for (int e = 0; e < 2; e++)
-        entries[e] = strcmp(names[e], "p") == 0 ? values[0] : strcmp(names[e], "q") == 0 ? values[1]
-                     : strcmp(names[e], "r") == 0 ? values[2] : strcmp(names[e], "pq") == 0 ? values[0] * values[1]
-                     : strcmp(names[e], "one") == 0 ? 1 : -1;
+        entries[e] = strcmp(names[e], "p") == 0     ? values[0]
+                     : strcmp(names[e], "q") == 0   ? values[1]
+                     : strcmp(names[e], "r") == 0   ? values[2]
+                     : strcmp(names[e], "pq") == 0  ? values[0] * values[1]
+                     : strcmp(names[e], "one") == 0 ? 1
+                                                    : -1;
       g_strfreev(names);
       if (!run_reshape(values, entries, dims))
         continue;
@@ -321,7 +338,11 @@ test_split(void)
   for (int parts = 2; parts < 6; parts++) {
     char *text = g_strdup_printf("<ir_version: 8, opset_import: [\"\" : 18]> g (float[A] x) => (a)\n"
                                  "{ a, b%s = Split <num_outputs = %d> (x) }",
-                                 parts == 2 ? "" : parts == 3 ? ", c" : parts == 4 ? ", c, d" : ", c, d, e", parts);
+                                 parts == 2   ? ""
+                                 : parts == 3 ? ", c"
+                                 : parts == 4 ? ", c, d"
+                                              : ", c, d, e",
+                                 parts);
     TextShapes t = text_shapes(text);
     for (int64_t d = 0; d < 12; d++) {
       int64_t chunk = (d + parts - 1) / parts, left = d;

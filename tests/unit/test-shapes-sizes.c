@@ -3,8 +3,8 @@
 #include "shapes/broadcast.h"
 #include "shapes/pooling.h"
 
-/* Window positions counted one by one: they start at -pad_begin, and the last one must fit into the padded input, or with
- * ceil start before the padding on the right. */
+/* Window positions counted one by one: they start at -pad_begin, and the last one must fit into the padded input, or
+ * with ceil start before the padding on the right. */
 static int64_t
 count_windows(const OnnxlWindow *w, int64_t input)
 {
@@ -73,7 +73,8 @@ test_window_limits(void)
   CU_ASSERT_EQUAL(size, 4);
   onnxl_window_pads(&same, 8, 4, &begin, &end);
   CU_ASSERT(begin == 1 && end == 0);
-  CU_ASSERT_TRUE(onnxl_transposed_output(&(OnnxlWindow){ .kernel = 3, .stride = 2, .dilation = 1, .pad_begin = 1 }, 1, 4, &size));
+  CU_ASSERT_TRUE(
+    onnxl_transposed_output(&(OnnxlWindow){ .kernel = 3, .stride = 2, .dilation = 1, .pad_begin = 1 }, 1, 4, &size));
   CU_ASSERT_EQUAL(size, 9);
 }
 
@@ -96,8 +97,9 @@ test_broadcast_numbers(void)
 static void
 test_broadcast_symbols(void)
 {
-  TextShapes t = text_shapes("<ir_version: 8, opset_import: [\"\" : 18]> g (float[A,3] a, float[B,C] b, float[B] c, float[1] d)\n"
-                             "=> (float[] y) { x = Add (a, b)  y = Max (x, b, d)  z = Add (a, a)  w = Add (x, c) }");
+  TextShapes t =
+    text_shapes("<ir_version: 8, opset_import: [\"\" : 18]> g (float[A,3] a, float[B,C] b, float[B] c, float[1] d)\n"
+                "=> (float[] y) { x = Add (a, b)  y = Max (x, b, d)  z = Add (a, a)  w = Add (x, c) }");
 
   CU_ASSERT_PTR_NOT_NULL_FATAL(t.inference);
   check_shape(&t, "z", "float[A,3]");

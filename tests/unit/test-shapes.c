@@ -9,8 +9,8 @@ has_constraint(const TextShapes *t, const char *lhs, OnnxlRelation relation, con
 {
   for (size_t i = 0; i < t->inference->n_constraints; i++) {
     const OnnxlConstraint *c = &t->inference->constraints[i];
-    if (c->relation == relation && onnxl_str_is(onnxl_expr_text(t->inference->pool, c->lhs), lhs)
-        && onnxl_str_is(onnxl_expr_text(t->inference->pool, c->rhs), rhs))
+    if (c->relation == relation && onnxl_str_is(onnxl_expr_text(t->inference->pool, c->lhs), lhs) &&
+        onnxl_str_is(onnxl_expr_text(t->inference->pool, c->rhs), rhs))
       return true;
   }
   return false;
@@ -28,8 +28,8 @@ test_declared_symbols(void)
   CU_ASSERT_TRUE(has_constraint(&t, "2*N", ONNXL_REL_EQ, "M"));
   CU_ASSERT_EQUAL(t.inference->n_constraints, 1);
   /* What is used for sizes of memory is what M means. */
-  CU_ASSERT_TRUE(onnxl_str_is(onnxl_expr_text(t.inference->pool, t.inference->values[value_named(t.inference, "y")].dims[0]),
-                              "2*N"));
+  CU_ASSERT_TRUE(onnxl_str_is(
+    onnxl_expr_text(t.inference->pool, t.inference->values[value_named(t.inference, "y")].dims[0]), "2*N"));
   CHECK_FINDINGS(&t.text, ONNXL_DIAG_DECLARED_SHAPE); /* z has 4 columns */
   text_shapes_clear(&t);
 }
@@ -52,8 +52,9 @@ test_declared_unknown_sizes(void)
 static void
 test_inputs(void)
 {
-  TextShapes t = text_shapes(MODEL "(float[N,\"2*N\",?,-3,\"batch-size\",\"p.0\"] x, float[] y, float z, u) => (float[] o)\n"
-                                   "{ o = Concat <axis = 4> (x, x)  p = Concat <axis = 5> (x, x) }");
+  TextShapes t =
+    text_shapes(MODEL "(float[N,\"2*N\",?,-3,\"batch-size\",\"p.0\"] x, float[] y, float z, u) => (float[] o)\n"
+                      "{ o = Concat <axis = 4> (x, x)  p = Concat <axis = 5> (x, x) }");
 
   check_shape(&t, "x", "float[N,2*N,x_2,x_3,batch-size,p.0]");
   check_shape(&t, "y", "float[]");
@@ -73,7 +74,8 @@ test_default_inputs(void)
   static const char *const expected[] = { "float[2,N]", "float[reshape_y_0,reshape_y_1]" };
 
   for (int i = 0; i < 2; i++) {
-    char *text = g_strconcat(versions[i], "g (float[N,2] x, int64[2] s = {2,-1}) => (float[] y) { y = Reshape (x, s) }", NULL);
+    char *text =
+      g_strconcat(versions[i], "g (float[N,2] x, int64[2] s = {2,-1}) => (float[] y) { y = Reshape (x, s) }", NULL);
     TextShapes t = text_shapes(text);
     check_shape(&t, "y", expected[i]);
     text_shapes_clear(&t);
@@ -84,8 +86,9 @@ test_default_inputs(void)
 static void
 test_unknown_operator(void)
 {
-  static const char text[] = MODEL "(float[N] x) => (float[K,3] y, float[] z, float[] v)\n"
-                                   "{ y = my.domain.Mystery (x)  z = my.domain.Mystery (y)  v = Relu (y)  w = Relu (z) }";
+  static const char text[] =
+    MODEL "(float[N] x) => (float[K,3] y, float[] z, float[] v)\n"
+          "{ y = my.domain.Mystery (x)  z = my.domain.Mystery (y)  v = Relu (y)  w = Relu (z) }";
   TextShapes t = text_shapes(text);
 
   check_shape(&t, "y", "float[K,3]");
@@ -135,12 +138,28 @@ static void
 test_if(void)
 {
   TextShapes t = text_shapes(
-    MODEL "(bool c, float[N,3] x, float[2,3] w) => (float[] same, float[] rank, float[] dim, float[] one, float[] only)\n"
-          "<bool true = {1}> { same = If (c)" BRANCHES("Neg (x)", "Abs (x)")
-          " rank = If (c)" BRANCHES("Neg (x)", "Flatten <axis = 1> (same)") " dim = If (c)"
-          BRANCHES("Neg (x)", "Concat <axis = 0> (x, x)") " one = If (true)" BRANCHES("Neg (x)", "Neg (w)")
-          " only = If (c)" BRANCHES("MatMul (w, w)", "Concat <axis = 1> (x, x)") " v = ReduceSum <keepdims = 0> (x)"
-          " other = If (c)" BRANCHES("Neg (v)", "Neg (x)") " }");
+    MODEL
+    "(bool c, float[N,3] x, float[2,3] w) => (float[] same, float[] rank, float[] dim, float[] one, float[] only)\n"
+    "<bool true = {1}> { same = If (c)" BRANCHES("Neg (x)", "Abs (x)") " rank = If (c)" BRANCHES("Neg (x)", "Flatten "
+                                                                                                            "<axis = "
+                                                                                                            "1> (same)") " dim = If (c)" BRANCHES(
+      "Neg (x)",
+      "Concat <axis = 0> (x, x)") " one = If (true)" BRANCHES("Neg (x)",
+                                                              "Neg (w)") " only = If (c)" BRANCHES("MatMul (w, w)",
+                                                                                                   "Concat <axis = 1> "
+                                                                                                   "(x, x)") " v = "
+                                                                                                             "ReduceSum"
+                                                                                                             " <"
+                                                                                                             "keepdims "
+                                                                                                             "= 0> (x)"
+                                                                                                             " other = "
+                                                                                                             "If "
+                                                                                                             "(c"
+                                                                                                             ")" BRANCHES(
+                                                                                                               "Neg "
+                                                                                                               "(v)",
+                                                                                                               "Neg "
+                                                                                                               "(x)") " }");
 
   check_shape(&t, "same", "float[N,3]");
   check_shape(&t, "rank", "float[N,3]");
@@ -156,14 +175,15 @@ static void
 test_loop(void)
 {
   TextShapes t = text_shapes(
-    MODEL "(int64 m, bool c, float[N,3] x) => (float[] grows, float[] kept, float[] ks)\n"
-          "<bool true = {1}, int64 five = {5}> {\n"
-          "  grows, gs = Loop (m, true, x) <body = b (int64 i, bool ci, float[] a) => (bool co, float[] b1, float[] s) {\n"
-          "    co = Identity (ci)  b1 = Concat <axis = 0> (a, a)  s = Neg (x) }>\n"
-          "  kept, ks = Loop (five, true, x) <body = b2 (int64 j, bool cj, float[] d) => (bool cp, float[] e, float[] s2) {\n"
-          "    cp = Identity (cj)  e = Neg (d)  s2 = ReduceSum <keepdims = 0> (d) }>\n"
-          "  early, es = Loop (five, c, x) <body = b3 (int64 k, bool ck, float[] f) => (bool cq, float[] h, float[] s3) {\n"
-          "    cq = Identity (ck)  h = Neg (f)  z = NonZero (f)  s3 = Cast <to = 1> (z) }> }");
+    MODEL
+    "(int64 m, bool c, float[N,3] x) => (float[] grows, float[] kept, float[] ks)\n"
+    "<bool true = {1}, int64 five = {5}> {\n"
+    "  grows, gs = Loop (m, true, x) <body = b (int64 i, bool ci, float[] a) => (bool co, float[] b1, float[] s) {\n"
+    "    co = Identity (ci)  b1 = Concat <axis = 0> (a, a)  s = Neg (x) }>\n"
+    "  kept, ks = Loop (five, true, x) <body = b2 (int64 j, bool cj, float[] d) => (bool cp, float[] e, float[] s2) {\n"
+    "    cp = Identity (cj)  e = Neg (d)  s2 = ReduceSum <keepdims = 0> (d) }>\n"
+    "  early, es = Loop (five, c, x) <body = b3 (int64 k, bool ck, float[] f) => (bool cq, float[] h, float[] s3) {\n"
+    "    cq = Identity (ck)  h = Neg (f)  z = NonZero (f)  s3 = Cast <to = 1> (z) }> }");
 
   check_shape(&t, "grows", "float[loop_grows_0,3]");
   check_shape(&t, "gs", "float[loop_gs_0,N,3]");
@@ -190,12 +210,13 @@ test_scan(void)
 static void
 test_function(void)
 {
-  TextShapes t = text_shapes(MODEL "(float[N,3] x) => (float[] a, float[] b, float[] c)\n"
-                                   "{ a = my.domain.join <axis = 0> (x)  b = my.domain.join (x)  c = my.domain.outer (x) }\n"
-                                   "<opset_import: [\"\" : 18], domain: \"my.domain\"> join <axis: int = 1> (p, q) => (r)\n"
-                                   "{ n = NonZero (p)  r = Concat <axis: int = @axis> (p, p) }\n"
-                                   "<opset_import: [\"my.domain\" : 1], domain: \"my.domain\"> outer (p) => (r)\n"
-                                   "{ r = my.domain.join <axis = 0> (p) }");
+  TextShapes t =
+    text_shapes(MODEL "(float[N,3] x) => (float[] a, float[] b, float[] c)\n"
+                      "{ a = my.domain.join <axis = 0> (x)  b = my.domain.join (x)  c = my.domain.outer (x) }\n"
+                      "<opset_import: [\"\" : 18], domain: \"my.domain\"> join <axis: int = 1> (p, q) => (r)\n"
+                      "{ n = NonZero (p)  r = Concat <axis: int = @axis> (p, p) }\n"
+                      "<opset_import: [\"my.domain\" : 1], domain: \"my.domain\"> outer (p) => (r)\n"
+                      "{ r = my.domain.join <axis = 0> (p) }");
 
   check_shape(&t, "a", "float[2*N,3]");
   check_shape(&t, "b", "float[N,6]");
@@ -215,10 +236,11 @@ test_growth_is_bounded(void)
 {
   GString *text = g_string_new(MODEL "(float[A,B,C] x0) => (float[] y) {\n");
   for (int i = 0; i < 200; i++)
-    g_string_append_printf(text,
-                           "s%d = Shape (x%d) t%d = Transpose (x%d) u%d = Shape (t%d) v%d = Mul (s%d, u%d) w%d = Add (v%d, s%d)\n"
-                           "x%d = ConstantOfShape (w%d)\n",
-                           i, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
+    g_string_append_printf(
+      text,
+      "s%d = Shape (x%d) t%d = Transpose (x%d) u%d = Shape (t%d) v%d = Mul (s%d, u%d) w%d = Add (v%d, s%d)\n"
+      "x%d = ConstantOfShape (w%d)\n",
+      i, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
   g_string_append(text, "y = Neg (x200) }");
   TextShapes t = text_shapes(text->str);
   CU_ASSERT_PTR_NOT_NULL_FATAL(t.inference);
@@ -229,7 +251,9 @@ test_growth_is_bounded(void)
   g_string_free(text, TRUE);
 }
 
-UNIT_MAIN("shapes", { "declared symbols", test_declared_symbols }, { "declared unknown sizes", test_declared_unknown_sizes },
-          { "inputs", test_inputs }, { "default inputs", test_default_inputs }, { "unknown operator", test_unknown_operator },
-          { "all errors", test_all_errors_are_found }, { "check", test_check }, { "if", test_if }, { "loop", test_loop },
-          { "scan", test_scan }, { "function", test_function }, { "growth", test_growth_is_bounded })
+UNIT_MAIN("shapes", { "declared symbols", test_declared_symbols },
+          { "declared unknown sizes", test_declared_unknown_sizes }, { "inputs", test_inputs },
+          { "default inputs", test_default_inputs }, { "unknown operator", test_unknown_operator },
+          { "all errors", test_all_errors_are_found }, { "check", test_check }, { "if", test_if },
+          { "loop", test_loop }, { "scan", test_scan }, { "function", test_function },
+          { "growth", test_growth_is_bounded })

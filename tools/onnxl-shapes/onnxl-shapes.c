@@ -59,8 +59,8 @@ read_external(void *data, const OnnxlTensor *tensor, void *dest, size_t size)
 {
   OnnxlExternalRange range;
   OnnxlDiagSink *ignored = onnxl_diag_sink_new(NULL);
-  bool ok = onnxl_external_range(data, tensor, NULL, ignored, &range, NULL) && range.needed == size
-            && onnxl_external_read(&range, dest, NULL);
+  bool ok = onnxl_external_range(data, tensor, NULL, ignored, &range, NULL) && range.needed == size &&
+            onnxl_external_read(&range, dest, NULL);
   onnxl_diag_sink_free(ignored);
   return ok;
 }
@@ -130,9 +130,10 @@ run_shapes(OnnxlRun *run, GError **error)
 static const OnnxlTool tool = {
   .name = "onnxl-shapes",
   .usage = "[OPTION]... [-o OUT.onnx] [MODEL]",
-  .summary = "Infers the shape of every value as expressions over the model's symbolic dimensions, and writes the model\n"
-             "with value_info and outputs filled, or prints what it found. Operators without a rule give unknown\n"
-             "shapes; what cannot fit is an error.",
+  .summary =
+    "Infers the shape of every value as expressions over the model's symbolic dimensions, and writes the model\n"
+    "with value_info and outputs filled, or prints what it found. Operators without a rule give unknown\n"
+    "shapes; what cannot fit is an error.",
   .examples = "  onnxl-shapes -o annotated.onnx model.onnx\n"
               "      Fills value_info and the types of the outputs.\n"
               "  onnxl-shapes --print model.onnx\n"

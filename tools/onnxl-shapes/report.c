@@ -77,9 +77,9 @@ solve(Report *report)
       onnxl_expr_symbols(report->pool, lhs, count_unknown, &unknowns);
       onnxl_expr_symbols(report->pool, rhs, count_unknown, &unknowns);
       OnnxlExpr value = unknowns.count == 1 ? onnxl_expr_solve(report->pool, lhs, rhs, unknowns.symbol) : NULL;
-      if (!value || report->n_solved > inference->n_constraints
-          || !onnxl_expr_is_int(value, &report->solved_values[report->n_solved])
-          || !onnxl_expr_is_symbol(unknowns.symbol, &report->solved[report->n_solved].name))
+      if (!value || report->n_solved > inference->n_constraints ||
+          !onnxl_expr_is_int(value, &report->solved_values[report->n_solved]) ||
+          !onnxl_expr_is_symbol(unknowns.symbol, &report->solved[report->n_solved].name))
         continue;
       report->n_solved++;
       again = true;
@@ -180,8 +180,8 @@ constraint_text(const Report *report, const OnnxlConstraint *c, OnnxlOutput *out
   if (!report->evaluate || !decided)
     return true;
   OnnxlStr text = onnxl_output_memory(out);
-  onnxl_diag(sink, ONNXL_DIAG_SHAPE_MISMATCH, NULL, "%.*s does not hold for these values: %" G_GINT64_FORMAT " and %"
-             G_GINT64_FORMAT, ONNXL_ARG(text), a, b);
+  onnxl_diag(sink, ONNXL_DIAG_SHAPE_MISMATCH, NULL,
+             "%.*s does not hold for these values: %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, ONNXL_ARG(text), a, b);
   return false;
 }
 
