@@ -93,15 +93,19 @@ int
 onnxl_output_set_add(OnnxlOutputSet *set, const char *path, GError **error)
 {
   OnnxlOutputFile file;
+  struct stat status;
   int flags = (set->main.flags & ONNXL_OUTPUT_NO_SYNC) | ONNXL_OUTPUT_REPLACE_LINK;
-  if (!onnxl_output_file_open(&file, path, flags, error))
-    return -1;
-  if (!file.path || is_taken(set, file.path)) {
-    onnxl_fail(error, file.path ? ONNXL_ERROR_USAGE : ONNXL_ERROR_IO, "cannot write %s: %s", file.name,
-               file.path ? "another output has this name" : "it is not a regular file");
-    onnxl_output_file_abort(&file);
+  /* Before it is opened: that of a FIFO would wait for a reader. */
+  bool regular = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+  if (!regular || is_taken(set, path)) {
+    onnxl_fail(error, regular ? ONNXL_ERROR_USAGE : ONNXL_ERROR_IO, "cannot write %s: %s", path,
+               regular                   ? "another output has this name"
+               : S_ISDIR(status.st_mode) ? "it is a directory"
+                                         : "it is not a regular file");
     return -1;
   }
+  if (!onnxl_output_file_open(&file, path, flags, error))
+    return -1;
   Companion *companion = g_new0(Companion, 1);
   companion->file = file;
   companion->slot = -1;
