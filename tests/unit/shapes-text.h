@@ -52,7 +52,7 @@ check_shape(const TextShapes *t, const char *name, const char *expected)
   onnxl_info_print(&out, &t->inference->values[value], onnxl_inference_shown_dims(t->inference, value));
   OnnxlStr text = onnxl_output_memory(&out);
   if (!onnxl_str_is(text, expected))
-    fprintf(stderr, "%s: %.*s, expected %s\n", name, ONNXL_ARG(text), expected);
+    fprintf(stderr, "%s: %.*s, expected %s\n", name, ONNXL_ARG(text), expected ? expected : "nothing");
   CU_ASSERT_TRUE(onnxl_str_is(text, expected));
   onnxl_output_clear(&out);
 }
