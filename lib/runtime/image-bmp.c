@@ -4,14 +4,14 @@
 typedef enum Compression { COMPRESSION_NONE, COMPRESSION_RLE8, COMPRESSION_RLE4, COMPRESSION_FIELDS } Compression;
 
 typedef struct Bitmap {
-  const uint8_t *palette;  /* entries of palette_step bytes: blue, green, red */
+  const uint8_t *palette; /* entries of palette_step bytes: blue, green, red */
   uint32_t palette_step, palette_count;
   const uint8_t *pixels;
   size_t pixels_size;
   uint32_t bits;
   Compression compression;
   bool top_down;
-  uint32_t masks[3];       /* of red, green, blue in pixels of 16 or 32 bits */
+  uint32_t masks[3]; /* of red, green, blue in pixels of 16 or 32 bits */
 } Bitmap;
 
 static uint32_t

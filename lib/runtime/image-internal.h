@@ -8,10 +8,10 @@
 typedef struct OnnxlImage {
   OnnxlKernelContext *context;
   GError **error;
-  bool failed;       /* error is set: not the image is at fault, a limit was reached */
-  bool gray;         /* what is wanted in the end; pixels are RGB all the same */
+  bool failed; /* error is set: not the image is at fault, a limit was reached */
+  bool gray;   /* what is wanted in the end; pixels are RGB all the same */
   int64_t width, height;
-  uint8_t *pixels;   /* height rows of 3 * width bytes */
+  uint8_t *pixels; /* height rows of 3 * width bytes */
 } OnnxlImage;
 
 /* Fills image from the size bytes of a file. Returns false when they cannot be decoded, or image->failed is set. */

@@ -3,8 +3,8 @@
 
 #include "runtime/image-internal.h"
 
-#include <jpeglib.h>
 #include <jerror.h>
+#include <jpeglib.h>
 #include <setjmp.h>
 
 enum { MAX_SCANS = 500 }; /* of a progressive file; each costs time for the whole image, however short it is */

@@ -104,8 +104,9 @@ decode(OnnxlImage *image, opj_codec_t *codec, opj_stream_t *stream, opj_image_t 
   /* The library holds four bytes for each sample, twice while it decodes. */
   if (width * height > onnxl_image_memory(image) / 8 / MAX(header->numcomps, 1)) {
     image->failed = true;
-    return onnxl_ctx_fail(image->context, image->error, ONNXL_ERROR_LIMIT, "an image of %" G_GUINT64_FORMAT " x %"
-                          G_GUINT64_FORMAT " pixels is too large", width, height);
+    return onnxl_ctx_fail(image->context, image->error, ONNXL_ERROR_LIMIT,
+                          "an image of %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " pixels is too large", width,
+                          height);
   }
   return onnxl_image_begin(image, width, height) && opj_decode(codec, stream, *ret_decoded) &&
          opj_end_decompress(codec, stream) && has_good_components(*ret_decoded);

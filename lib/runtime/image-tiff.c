@@ -82,8 +82,8 @@ onnxl_image_decode_tiff(OnnxlImage *image, const uint8_t *data, size_t size)
   TIFFOpenOptionsSetWarningHandlerExtR(options, be_silent, NULL);
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)MAX(onnxl_image_memory(image), 1));
   /* "m": no attempt to map a file into memory. */
-  TIFF *tiff = TIFFClientOpenExt("image", "rm", &source, read_bytes, refuse_write, seek, close_source, size_of, NULL, NULL,
-                                 options);
+  TIFF *tiff = TIFFClientOpenExt("image", "rm", &source, read_bytes, refuse_write, seek, close_source, size_of, NULL,
+                                 NULL, options);
   TIFFOpenOptionsFree(options);
   bool good = tiff && decode(image, tiff);
   if (tiff)

@@ -23,7 +23,8 @@ modify(OnnxlKernelContext *context, const char *attribute, int32_t precision, On
               memcmp(after->dims, (*values)->dims, 4 * sizeof *after->dims) == 0;
   if (!fits) {
     char *text = after ? onnxl_value_describe(after) : NULL;
-    onnxl_ctx_invalid(context, error, "%s gives %s, which is not the shape it was given", attribute, text ? text : "nothing");
+    onnxl_ctx_invalid(context, error, "%s gives %s, which is not the shape it was given", attribute,
+                      text ? text : "nothing");
     g_free(text);
     onnxl_value_unref(after);
     return false;
@@ -61,8 +62,8 @@ flex(OnnxlKernelContext *context, OnnxlValue *const in[3], int32_t precision, On
   double scale = onnxl_ctx_attr(context, "scale") ? onnxl_ctx_float(context, "scale") : 1 / sqrt((double)q.size);
   matrix = q.rows * k.rows;
   for (int64_t i = 0; (*scores)->count > 0 && i < q.batches * q.heads; i++)
-    if (!onnxl_attention_scores(context, type, &q, &k, i / q.heads, i % q.heads, (char *)(*scores)->data + i * matrix * size,
-                                error))
+    if (!onnxl_attention_scores(context, type, &q, &k, i / q.heads, i % q.heads,
+                                (char *)(*scores)->data + i * matrix * size, error))
       return false;
   for (int64_t i = 0; i < (*scores)->count; i++)
     if (type == ONNXL_TYPE_DOUBLE)
@@ -79,7 +80,8 @@ flex(OnnxlKernelContext *context, OnnxlValue *const in[3], int32_t precision, On
   OnnxlValue *y = *ret_y = onnxl_value_new_tensor(allocator, type, 4, dims, "the output", error);
   for (int64_t i = 0; y && y->count > 0 && i < q.batches * q.heads; i++)
     if (!onnxl_attention_mix(context, type, (char *)(*scores)->data + i * matrix * size, q.rows, &v, i / q.heads,
-                             i % q.heads / (q.heads / v.heads), (char *)y->data + i * q.rows * v.size * size, v.size, error))
+                             i % q.heads / (q.heads / v.heads), (char *)y->data + i * q.rows * v.size * size, v.size,
+                             error))
       return false;
   return y != NULL;
 }

@@ -1,4 +1,5 @@
-/* What stands in for attention where the past is kept in a state of fixed size: LinearAttention, CausalConvWithState. */
+/* What stands in for attention where the past is kept in a state of fixed size: LinearAttention, CausalConvWithState.
+ */
 #include <math.h>
 
 #include "runtime/attention-internal.h"
@@ -32,10 +33,10 @@ read_rule(OnnxlKernelContext *context, Rule *ret_rule, GError **error)
 typedef struct Recurrence {
   OnnxlHeads q, k, v;
   Rule rule;
-  const float *decay;    /* [batch, row, heads * decay_size] */
-  const float *beta;     /* [batch, row, beta_heads] */
-  int64_t decay_size;    /* 1 or the size of a key */
-  int64_t beta_heads;    /* 1 or all */
+  const float *decay; /* [batch, row, heads * decay_size] */
+  const float *beta;  /* [batch, row, beta_heads] */
+  int64_t decay_size; /* 1 or the size of a key */
+  int64_t beta_heads; /* 1 or all */
   float scale;
 } Recurrence;
 
@@ -118,10 +119,12 @@ prepare(OnnxlKernelContext *context, OnnxlValue *const in[6], Recurrence *r, GEr
   if (r->scale == 0)
     r->scale = (float)(1 / sqrt((double)r->k.size));
   const int64_t *past = in[3] ? in[3]->dims : NULL;
-  if (past && (in[3]->rank != 4 || past[0] != r->k.batches || past[1] != heads || past[2] != r->k.size ||
-               past[3] != r->v.size))
-    return onnxl_ctx_invalid(context, error, "past_state must have the shape [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                             ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]", r->k.batches, heads, r->k.size, r->v.size);
+  if (past &&
+      (in[3]->rank != 4 || past[0] != r->k.batches || past[1] != heads || past[2] != r->k.size || past[3] != r->v.size))
+    return onnxl_ctx_invalid(context, error,
+                             "past_state must have the shape [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                             ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]",
+                             r->k.batches, heads, r->k.size, r->v.size);
   return true;
 }
 
@@ -173,8 +176,8 @@ run_linear_attention(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *query = onnxl_ctx_input(context, 0), *past = onnxl_ctx_input(context, 3);
   bool good = float_inputs(context, in, error) && linear_attention(context, in, out, error);
   for (uint32_t i = 0; i < 2; i++) {
-    OnnxlValue *y = good ? onnxl_attention_cast(context, out[i], i == 1 && past ? past->elem_type : query->elem_type, error)
-                         : NULL;
+    OnnxlValue *y =
+      good ? onnxl_attention_cast(context, out[i], i == 1 && past ? past->elem_type : query->elem_type, error) : NULL;
     good = y != NULL;
     if (y)
       onnxl_ctx_set_output(context, i, y);
@@ -199,15 +202,18 @@ run_causal_conv_with_state(OnnxlKernelContext *context, GError **error)
   if (!silu && !onnxl_str_is(activation, "none") && activation.size > 0)
     return onnxl_ctx_invalid(context, error, "activation is \"%.*s\"", ONNXL_ARG(activation));
   if (x->rank != 3 || w->rank != 3 || w->dims[0] != x->dims[1] || w->dims[1] != 1 || w->dims[2] < 1)
-    return onnxl_ctx_invalid(context, error, "the weights must have the shape [channels, 1, taps] for an input of rank 3");
+    return onnxl_ctx_invalid(context, error,
+                             "the weights must have the shape [channels, 1, taps] for an input of rank 3");
   int64_t channels = x->dims[1], length = x->dims[2], kept = w->dims[2] - 1;
   if (bias && bias->count != channels)
-    return onnxl_ctx_invalid(context, error, "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels",
-                             bias->count, channels);
+    return onnxl_ctx_invalid(context, error,
+                             "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels", bias->count,
+                             channels);
   const int64_t state_dims[3] = { x->dims[0], channels, kept };
   if (past && (past->rank != 3 || memcmp(past->dims, state_dims, sizeof state_dims) != 0))
-    return onnxl_ctx_invalid(context, error, "past_state must have the shape [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                             ",%" G_GINT64_FORMAT "]", state_dims[0], channels, kept);
+    return onnxl_ctx_invalid(
+      context, error, "past_state must have the shape [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]",
+      state_dims[0], channels, kept);
   int64_t padded;
   if (__builtin_add_overflow(length, kept, &padded))
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "the padded input is too long");

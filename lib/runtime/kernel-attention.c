@@ -6,13 +6,13 @@
 
 /* Which keys a query may look at, and what is added to its scores. */
 typedef struct Bias {
-  const OnnxlValue *mask;       /* NULL: none */
-  int64_t strides[4];           /* of mask over [batch, head, query, key] */
-  int64_t mask_keys;            /* keys that the mask knows; those behind are out of reach */
-  const int64_t *lengths;       /* valid keys of each batch, or NULL */
+  const OnnxlValue *mask; /* NULL: none */
+  int64_t strides[4];     /* of mask over [batch, head, query, key] */
+  int64_t mask_keys;      /* keys that the mask knows; those behind are out of reach */
+  const int64_t *lengths; /* valid keys of each batch, or NULL */
   bool causal;
-  int64_t past;                 /* keys before the first query, without lengths */
-  int64_t left, right;          /* how far a window reaches; -1: without end */
+  int64_t past;        /* keys before the first query, without lengths */
+  int64_t left, right; /* how far a window reaches; -1: without end */
 } Bias;
 
 static bool
@@ -58,13 +58,15 @@ read_bias(OnnxlKernelContext *context, const int64_t dims[4], int64_t past, bool
   if (!lengths)
     return true;
   if (lengths->count != dims[0])
-    return onnxl_ctx_invalid(context, error, "nonpad_kv_seqlen has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT
-                             " batches", lengths->count, dims[0]);
+    return onnxl_ctx_invalid(context, error,
+                             "nonpad_kv_seqlen has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " batches",
+                             lengths->count, dims[0]);
   bias->lengths = lengths->data;
   for (int64_t i = 0; i < lengths->count; i++)
     if (bias->lengths[i] < 0 || bias->lengths[i] > dims[3])
-      return onnxl_ctx_invalid(context, error, "nonpad_kv_seqlen has the value %" G_GINT64_FORMAT " for %" G_GINT64_FORMAT
-                               " keys", bias->lengths[i], dims[3]);
+      return onnxl_ctx_invalid(context, error,
+                               "nonpad_kv_seqlen has the value %" G_GINT64_FORMAT " for %" G_GINT64_FORMAT " keys",
+                               bias->lengths[i], dims[3]);
   /* With a cache inside the operator the queries follow the past keys; otherwise they are the last valid ones. */
   if (has_past)
     return true;
@@ -103,12 +105,14 @@ join_past(OnnxlKernelContext *context, uint32_t i, const OnnxlValue *past, const
 {
   if (!past && !onnxl_ctx_wants(context, i))
     return true;
-  int64_t before = past ? past->dims[past->rank < 3 ? 0 : 2] : 0;
+  int64_t before = past && past->rank == 4 ? past->dims[2] : 0;
   if (past && (past->rank != 4 || past->dims[0] != heads->batches || past->dims[1] != heads->heads ||
                past->dims[3] != heads->size)) {
     char *a = onnxl_dims_text(past->dims, past->rank);
-    onnxl_ctx_invalid(context, error, "the past of shape %s does not fit %" G_GINT64_FORMAT " batches of %" G_GINT64_FORMAT
-                      " heads of size %" G_GINT64_FORMAT, a, heads->batches, heads->heads, heads->size);
+    onnxl_ctx_invalid(context, error,
+                      "the past of shape %s does not fit %" G_GINT64_FORMAT " batches of %" G_GINT64_FORMAT
+                      " heads of size %" G_GINT64_FORMAT,
+                      a, heads->batches, heads->heads, heads->size);
     g_free(a);
     return false;
   }
@@ -124,7 +128,8 @@ join_past(OnnxlKernelContext *context, uint32_t i, const OnnxlValue *past, const
   for (int64_t b = 0; y->count > 0 && b < heads->batches; b++)
     for (int64_t h = 0; h < heads->heads; h++) {
       if (before > 0)
-        memcpy(to, (const char *)past->data + (size_t)((b * heads->heads + h) * before) * bytes, (size_t)before * bytes);
+        memcpy(to, (const char *)past->data + (size_t)((b * heads->heads + h) * before) * bytes,
+               (size_t)before * bytes);
       to += (size_t)before * bytes;
       for (int64_t r = 0; r < heads->rows; r++, to += bytes)
         memcpy(to, (const char *)heads->data + (onnxl_heads_offset(heads, b, h) + r * heads->row) * size, bytes);
@@ -141,30 +146,30 @@ typedef struct Scaling {
 } Scaling;
 
 /* One row of scores on its way to weights; show: where the stage is copied to, or NULL. */
-#define SCORE_ROW(T, name, tangent, TYPE)                                                                              \
-  static void name(T *x, int64_t n, const Scaling *scaling, const double *bias, bool visible, Stage stage, T *show)    \
-  {                                                                                                                    \
-    size_t bytes = (size_t)n * sizeof *x;                                                                              \
-    T scale = (T)scaling->scale, cap = (T)scaling->softcap;                                                            \
-    for (int64_t j = 0; j < n; j++)                                                                                    \
-      x[j] *= scale;                                                                                                   \
-    if (show && stage == STAGE_SCALED)                                                                                 \
-      memcpy(show, x, bytes);                                                                                          \
-    for (int64_t j = 0; j < n && cap > 0; j++)                                                                         \
-      x[j] = tangent(x[j] / cap) * cap;                                                                                \
-    if (show && stage == STAGE_CAPPED)                                                                                 \
-      memcpy(show, x, bytes);                                                                                          \
-    for (int64_t j = 0; j < n; j++)                                                                                    \
-      x[j] += (T)bias[j];                                                                                              \
-    if (show && stage == STAGE_BIASED)                                                                                 \
-      memcpy(show, x, bytes);                                                                                          \
-    /* A query that sees nothing has no weights, where the softmax would make NaN of it. */                            \
-    if (visible)                                                                                                       \
-      onnxl_softmax_row(ONNXL_TYPE_##TYPE, x, n);                                                                      \
-    else                                                                                                               \
-      memset(x, 0, bytes);                                                                                             \
-    if (show && stage == STAGE_SOFTMAX)                                                                                \
-      memcpy(show, x, bytes);                                                                                          \
+#define SCORE_ROW(T, name, tangent, TYPE)                                                                           \
+  static void name(T *x, int64_t n, const Scaling *scaling, const double *bias, bool visible, Stage stage, T *show) \
+  {                                                                                                                 \
+    size_t bytes = (size_t)n * sizeof *x;                                                                           \
+    T scale = (T)scaling->scale, cap = (T)scaling->softcap;                                                         \
+    for (int64_t j = 0; j < n; j++)                                                                                 \
+      x[j] *= scale;                                                                                                \
+    if (show && stage == STAGE_SCALED)                                                                              \
+      memcpy(show, x, bytes);                                                                                       \
+    for (int64_t j = 0; j < n && cap > 0; j++)                                                                      \
+      x[j] = tangent(x[j] / cap) * cap;                                                                             \
+    if (show && stage == STAGE_CAPPED)                                                                              \
+      memcpy(show, x, bytes);                                                                                       \
+    for (int64_t j = 0; j < n; j++)                                                                                 \
+      x[j] += (T)bias[j];                                                                                           \
+    if (show && stage == STAGE_BIASED)                                                                              \
+      memcpy(show, x, bytes);                                                                                       \
+    /* A query that sees nothing has no weights, where the softmax would make NaN of it. */                         \
+    if (visible)                                                                                                    \
+      onnxl_softmax_row(ONNXL_TYPE_##TYPE, x, n);                                                                   \
+    else                                                                                                            \
+      memset(x, 0, bytes);                                                                                          \
+    if (show && stage == STAGE_SOFTMAX)                                                                             \
+      memcpy(show, x, bytes);                                                                                       \
   }
 SCORE_ROW(float, score_row_float, tanhf, FLOAT)
 SCORE_ROW(double, score_row_double, tanh, DOUBLE)
@@ -172,7 +177,8 @@ SCORE_ROW(double, score_row_double, tanh, DOUBLE)
 /* y: laid out as q, heads of v's size. show: the fourth output or NULL. */
 static bool
 attend(OnnxlKernelContext *context, int32_t type, const OnnxlHeads *q, const OnnxlHeads *k, const OnnxlHeads *v,
-       const Bias *bias, const Scaling *scaling, OnnxlValue *y, const OnnxlHeads *places, OnnxlValue *show, GError **error)
+       const Bias *bias, const Scaling *scaling, OnnxlValue *y, const OnnxlHeads *places, OnnxlValue *show,
+       GError **error)
 {
   int64_t size = onnxl_data_type_bits(type) / 8, group = q->heads / k->heads;
   Stage stage = (Stage)onnxl_ctx_int(context, "qk_matmul_output_mode");
@@ -218,8 +224,10 @@ run_attention(OnnxlKernelContext *context, GError **error)
   if (mode < 0 || mode > 3)
     return onnxl_ctx_invalid(context, error, "qk_matmul_output_mode is %" G_GINT64_FORMAT, mode);
   if (q_in->rank != k_in->rank || k_in->rank != v_in->rank)
-    return onnxl_ctx_invalid(context, error, "Q, K and V have the ranks %u, %u and %u", q_in->rank, k_in->rank, v_in->rank);
-  if (!onnxl_heads_of(context, q_in, q_heads, "Q", &q, error) || !onnxl_heads_of(context, k_in, kv_heads, "K", &k, error) ||
+    return onnxl_ctx_invalid(context, error, "Q, K and V have the ranks %u, %u and %u", q_in->rank, k_in->rank,
+                             v_in->rank);
+  if (!onnxl_heads_of(context, q_in, q_heads, "Q", &q, error) ||
+      !onnxl_heads_of(context, k_in, kv_heads, "K", &k, error) ||
       !onnxl_heads_of(context, v_in, kv_heads, "V", &v, error) || !onnxl_heads_check(context, &q, &k, &v, error) ||
       !join_past(context, 1, past_k, k_in, &k, error) || !join_past(context, 2, past_v, v_in, &v, error) ||
       !onnxl_heads_check(context, &q, &k, &v, error))
@@ -234,8 +242,8 @@ run_attention(OnnxlKernelContext *context, GError **error)
       return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "the output is too large");
   }
   OnnxlValue *y = onnxl_ctx_output(context, 0, q_in->elem_type, q_in->rank, dims, error);
-  OnnxlValue *show = y && onnxl_ctx_wants(context, 3)
-                       ? onnxl_ctx_output(context, 3, q_in->elem_type, 4, scores, error) : NULL;
+  OnnxlValue *show =
+    y && onnxl_ctx_wants(context, 3) ? onnxl_ctx_output(context, 3, q_in->elem_type, 4, scores, error) : NULL;
   if (!y || (onnxl_ctx_wants(context, 3) && !show) || !onnxl_heads_of(context, y, q.heads, "Y", &places, error))
     return false;
   Scaling scaling = { 1 / sqrt((double)q.size), onnxl_ctx_float(context, "softcap") };

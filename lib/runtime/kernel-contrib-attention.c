@@ -1,6 +1,6 @@
 /* com.microsoft.Attention: one product makes queries, keys and values of the input. */
-#include <math.h>
 #include <float.h>
+#include <math.h>
 
 #include "runtime/attention-internal.h"
 #include "runtime/matmul-internal.h"
@@ -8,34 +8,43 @@
 
 typedef struct Shape {
   int64_t batch, length, hidden, heads;
-  int64_t qk, v;  /* hidden sizes of queries and keys, and of values */
-  int64_t past;   /* positions before the input */
+  int64_t qk, v; /* hidden sizes of queries and keys, and of values */
+  int64_t past;  /* positions before the input */
   int64_t total;
 } Shape;
 
 static bool
 read_shape(OnnxlKernelContext *context, Shape *s, GError **error)
 {
-  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1), *bias = onnxl_ctx_input(context, 2);
+  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1),
+                   *bias = onnxl_ctx_input(context, 2);
   const OnnxlValue *past = onnxl_ctx_input(context, 4);
   OnnxlInt64List sizes = onnxl_ctx_ints(context, "qkv_hidden_sizes");
   int64_t heads = onnxl_ctx_int(context, "num_heads"), sum;
   if (onnxl_ctx_int(context, "do_rotary") != 0 || onnxl_ctx_int(context, "past_present_share_buffer") != 0)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED, "do_rotary and past_present_share_buffer are not supported");
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED,
+                          "do_rotary and past_present_share_buffer are not supported");
   if (x->rank != 3 || w->rank != 2 || w->dims[0] != x->dims[2])
     return onnxl_ctx_invalid(context, error, "the weights do not fit the input");
   if (sizes.count != 0 && sizes.count != 3)
     return onnxl_ctx_invalid(context, error, "qkv_hidden_sizes has %zu values when 3 are needed", sizes.count);
-  *s = (Shape){ .batch = x->dims[0], .length = x->dims[1], .hidden = x->dims[2], .heads = heads,
-                .qk = sizes.count ? sizes.items[0] : w->dims[1] / 3, .v = sizes.count ? sizes.items[2] : w->dims[1] / 3 };
+  *s = (Shape){ .batch = x->dims[0],
+                .length = x->dims[1],
+                .hidden = x->dims[2],
+                .heads = heads,
+                .qk = sizes.count ? sizes.items[0] : w->dims[1] / 3,
+                .v = sizes.count ? sizes.items[2] : w->dims[1] / 3 };
   bool fits = s->qk >= 0 && s->v >= 0 && (sizes.count == 0 || sizes.items[1] == s->qk) &&
-              !__builtin_add_overflow(s->qk, s->qk, &sum) && !__builtin_add_overflow(sum, s->v, &sum) && sum == w->dims[1];
+              !__builtin_add_overflow(s->qk, s->qk, &sum) && !__builtin_add_overflow(sum, s->v, &sum) &&
+              sum == w->dims[1];
   if (!fits || heads < 1 || s->qk % heads != 0 || s->v % heads != 0)
-    return onnxl_ctx_invalid(context, error, "the %" G_GINT64_FORMAT " columns of the weights cannot be split into queries, keys "
-                             "and values of %" G_GINT64_FORMAT " heads", w->dims[1], heads);
+    return onnxl_ctx_invalid(context, error,
+                             "the %" G_GINT64_FORMAT " columns of the weights cannot be split into queries, keys "
+                             "and values of %" G_GINT64_FORMAT " heads",
+                             w->dims[1], heads);
   if (bias && bias->count != sum)
-    return onnxl_ctx_invalid(context, error, "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " columns",
-                             bias->count, sum);
+    return onnxl_ctx_invalid(
+      context, error, "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " columns", bias->count, sum);
   if (past) {
     const int64_t *d = past->dims;
     if (past->rank != 5 || d[0] != 2 || d[1] != s->batch || d[2] != heads || d[4] != s->qk / heads)
@@ -60,8 +69,10 @@ check_mask(OnnxlKernelContext *context, const Shape *s, GError **error)
               (mask->rank == 3 && d[0] == s->batch && d[1] == s->length && d[2] == s->total) ||
               (mask->rank == 4 && d[0] == s->batch && d[1] == 1 && d[2] == d[3] && d[2] >= s->total);
   if (!fits)
-    return onnxl_ctx_invalid(context, error, "the shape of mask_index does not fit %" G_GINT64_FORMAT " batches, %"
-                             G_GINT64_FORMAT " queries and %" G_GINT64_FORMAT " keys", s->batch, s->length, s->total);
+    return onnxl_ctx_invalid(context, error,
+                             "the shape of mask_index does not fit %" G_GINT64_FORMAT " batches, %" G_GINT64_FORMAT
+                             " queries and %" G_GINT64_FORMAT " keys",
+                             s->batch, s->length, s->total);
   d = bias ? bias->dims : NULL;
   fits = !bias || (bias->rank == 4 && (d[0] == 1 || d[0] == s->batch) && (d[1] == 1 || d[1] == s->heads) &&
                    d[2] == s->length && d[3] == s->total);
@@ -110,15 +121,25 @@ finish_scores(OnnxlKernelContext *context, const Shape *s, int64_t batch, int64_
 static float *
 project(OnnxlKernelContext *context, const Shape *s, GError **error)
 {
-  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1), *bias = onnxl_ctx_input(context, 2);
+  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1),
+                   *bias = onnxl_ctx_input(context, 2);
   int64_t rows = s->batch * s->length, columns = w->dims[1];
   uint64_t count;
   if (__builtin_mul_overflow((uint64_t)rows, (uint64_t)columns, &count))
     count = UINT64_MAX;
   float *result = onnxl_ctx_scratch(context, count, sizeof *result, error);
   OnnxlMatmul product = {
-    .m = rows, .n = columns, .k = s->hidden, .a = x->data, .a_row = s->hidden, .a_column = 1,
-    .b = w->data, .b_row = columns, .b_column = 1, .c = result, .c_row = columns,
+    .m = rows,
+    .n = columns,
+    .k = s->hidden,
+    .a = x->data,
+    .a_row = s->hidden,
+    .a_column = 1,
+    .b = w->data,
+    .b_row = columns,
+    .b_column = 1,
+    .c = result,
+    .c_row = columns,
   };
   if (!result || !onnxl_matmul_strided(context, ONNXL_TYPE_FLOAT, &product, error))
     return NULL;
@@ -156,8 +177,8 @@ run_contrib_attention(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *past = onnxl_ctx_input(context, 4);
   int64_t y_dims[3] = { s.batch, s.length, s.v }, dims[5] = { 2, s.batch, s.heads, s.total, s.qk / s.heads };
   OnnxlValue *y = onnxl_ctx_output(context, 0, ONNXL_TYPE_FLOAT, 3, y_dims, error);
-  OnnxlValue *present = y && (past || onnxl_ctx_wants(context, 1))
-                          ? onnxl_ctx_output(context, 1, ONNXL_TYPE_FLOAT, 5, dims, error) : NULL;
+  OnnxlValue *present =
+    y && (past || onnxl_ctx_wants(context, 1)) ? onnxl_ctx_output(context, 1, ONNXL_TYPE_FLOAT, 5, dims, error) : NULL;
   if (!y || ((past || onnxl_ctx_wants(context, 1)) && !present))
     return false;
   if (y->count == 0 && (!present || present->count == 0))

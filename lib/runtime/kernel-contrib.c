@@ -1,4 +1,5 @@
-/* Domain com.microsoft: embedding, normalization and activation of transformers. Attention: kernel-contrib-attention.c. */
+/* Domain com.microsoft: embedding, normalization and activation of transformers. Attention: kernel-contrib-attention.c.
+ */
 #include <math.h>
 
 #include "runtime/kernel.h"
@@ -6,14 +7,15 @@
 
 /* A vector of parameters of that many values; input i may be missing. */
 static bool
-vector_of(OnnxlKernelContext *context, uint32_t i, const char *name, int64_t size, const float **ret_values, GError **error)
+vector_of(OnnxlKernelContext *context, uint32_t i, const char *name, int64_t size, const float **ret_values,
+          GError **error)
 {
   const OnnxlValue *value = onnxl_ctx_input(context, i);
   *ret_values = value ? value->data : NULL;
   if (!value || value->count == size)
     return true;
-  return onnxl_ctx_invalid(context, error, "%s has %" G_GINT64_FORMAT " values when %" G_GINT64_FORMAT " are needed", name,
-                           value->count, size);
+  return onnxl_ctx_invalid(context, error, "%s has %" G_GINT64_FORMAT " values when %" G_GINT64_FORMAT " are needed",
+                           name, value->count, size);
 }
 
 /* Layer normalization of one row; its statistics go to ret_mean and ret_inverse. */
@@ -73,7 +75,8 @@ run_skip_layer_normalization(OnnxlKernelContext *context, GError **error)
       row[i] = from[i] + other[i] + (bias ? bias[i] : 0);
     if (outputs[3])
       memcpy((float *)outputs[3]->data + at, row, (size_t)size * sizeof *row);
-    normalize(row, size, onnxl_ctx_float(context, "epsilon"), gamma, beta, (float *)outputs[0]->data + at, &mean, &inverse);
+    normalize(row, size, onnxl_ctx_float(context, "epsilon"), gamma, beta, (float *)outputs[0]->data + at, &mean,
+              &inverse);
     if (outputs[1])
       ((float *)outputs[1]->data)[r] = mean;
     if (outputs[2])
@@ -102,7 +105,8 @@ add_embedding(OnnxlKernelContext *context, const Embedding *embedding, int64_t t
   if (embedding->ids)
     id = ((const int32_t *)embedding->ids->data)[embedding->ids->count == length ? id : token];
   if (id < 0 || id >= embedding->table->dims[0])
-    return onnxl_ctx_invalid(context, error, "the id %" G_GINT64_FORMAT " is outside the %" G_GINT64_FORMAT " rows of %s", id,
+    return onnxl_ctx_invalid(context, error,
+                             "the id %" G_GINT64_FORMAT " is outside the %" G_GINT64_FORMAT " rows of %s", id,
                              embedding->table->dims[0], embedding->name);
   const float *from = (const float *)embedding->table->data + id * size;
   for (int64_t i = 0; i < size; i++)
@@ -118,7 +122,8 @@ check_embeddings(OnnxlKernelContext *context, const OnnxlValue *ids, const Embed
   for (int i = 0; i < 3; i++) {
     const OnnxlValue *table = embeddings[i].table, *own = embeddings[i].ids;
     if (table && (table->rank != 2 || table->dims[1] != embeddings[0].table->dims[1]))
-      return onnxl_ctx_invalid(context, error, "%s does not have the hidden size of the word embedding", embeddings[i].name);
+      return onnxl_ctx_invalid(context, error, "%s does not have the hidden size of the word embedding",
+                               embeddings[i].name);
     bool shared = own && own->rank == 2 && own->dims[0] == 1 && own->dims[1] == ids->dims[1];
     if (own && !shared && (own->rank != 2 || memcmp(own->dims, ids->dims, 2 * sizeof *own->dims) != 0))
       return onnxl_ctx_invalid(context, error, "the ids of %s do not have the shape of input_ids", embeddings[i].name);
@@ -160,7 +165,8 @@ run_embed_layer_normalization(OnnxlKernelContext *context, GError **error)
     for (int i = 0; i < 3; i++)
       if (!add_embedding(context, &embeddings[i], token, length, size, row, error))
         return false;
-    normalize(row, size, onnxl_ctx_float(context, "epsilon"), gamma, beta, (float *)y->data + token * size, &mean, &inverse);
+    normalize(row, size, onnxl_ctx_float(context, "epsilon"), gamma, beta, (float *)y->data + token * size, &mean,
+              &inverse);
   }
   return true;
 }
@@ -173,8 +179,8 @@ run_fast_gelu(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0), *bias = onnxl_ctx_input(context, 1);
   if (bias && (bias->rank != 1 || x->rank < 1 || bias->count != x->dims[x->rank - 1]))
-    return onnxl_ctx_invalid(context, error, "the bias has %" G_GINT64_FORMAT " values, which does not fit the last axis",
-                             bias->count);
+    return onnxl_ctx_invalid(context, error,
+                             "the bias has %" G_GINT64_FORMAT " values, which does not fit the last axis", bias->count);
   OnnxlValue *y = onnxl_ctx_output_like(context, 0, x, error);
   for (int64_t i = 0; y && i < x->count; i++) {
     double v = onnxl_tensor_double(x, i) + (bias ? onnxl_tensor_double(bias, i % bias->count) : 0);

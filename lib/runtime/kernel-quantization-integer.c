@@ -1,4 +1,5 @@
-/* Products of quantized tensors, which are summed up as integers: MatMulInteger, ConvInteger, QLinearMatMul, QLinearConv. */
+/* Products of quantized tensors, which are summed up as integers: MatMulInteger, ConvInteger, QLinearMatMul,
+ * QLinearConv. */
 #include <math.h>
 
 #include "runtime/loop.h"
@@ -34,7 +35,8 @@ parameter_strides(OnnxlKernelContext *context, const OnnxlValue *parameter, cons
   return false;
 }
 
-/* x minus its zero point (NULL = 0), in scratch memory: INT32, or DOUBLE for types of floating point. Returns: owned. */
+/* x minus its zero point (NULL = 0), in scratch memory: INT32, or DOUBLE for types of floating point. Returns: owned.
+ */
 static OnnxlValue *
 centered(OnnxlKernelContext *context, const OnnxlValue *x, const OnnxlValue *zero, int64_t vector_axis, GError **error)
 {
@@ -79,7 +81,8 @@ product(OnnxlKernelContext *context, uint32_t a, uint32_t a_zero, uint32_t b, ui
     return NULL;
   }
   OnnxlValue *x = centered(context, left, onnxl_ctx_input(context, a_zero), (int64_t)left->rank - 2, error);
-  OnnxlValue *w = x ? centered(context, right, onnxl_ctx_input(context, b_zero), (int64_t)right->rank - 1, error) : NULL;
+  OnnxlValue *w =
+    x ? centered(context, right, onnxl_ctx_input(context, b_zero), (int64_t)right->rank - 1, error) : NULL;
   OnnxlValue *result = NULL;
   bool good = w && onnxl_matmul(context, x, w, &result, error);
   onnxl_value_unref(x);
@@ -107,7 +110,8 @@ convolution(OnnxlKernelContext *context, uint32_t x_zero, uint32_t w, uint32_t w
   OnnxlWindows windows;
   int64_t group, dims[ONNXL_MAX_RANK];
   if (zero && zero->count != 1)
-    return onnxl_ctx_invalid(context, error, "the zero point of the input has %" G_GINT64_FORMAT " values", zero->count);
+    return onnxl_ctx_invalid(context, error, "the zero point of the input has %" G_GINT64_FORMAT " values",
+                             zero->count);
   if (!onnxl_conv_prepare(context, x_in, w_in, bias, &windows, &group, error))
     return false;
   dims[0] = x_in->dims[0];
@@ -116,7 +120,8 @@ convolution(OnnxlKernelContext *context, uint32_t x_zero, uint32_t w, uint32_t w
   OnnxlValue *xs = centered(context, x_in, zero, -1, error);
   OnnxlValue *ws = xs ? centered(context, w_in, onnxl_ctx_input(context, w_zero), 0, error) : NULL;
   OnnxlValue *y = ws ? onnxl_value_new_tensor(onnxl_ctx_allocator(context), ONNXL_TYPE_INT32, x_in->rank, dims,
-                                              "the sums of a convolution", error) : NULL;
+                                              "the sums of a convolution", error)
+                     : NULL;
   bool good = y && onnxl_convolve(context, &windows, group, xs, ws, bias, y, error);
   onnxl_value_unref(xs);
   onnxl_value_unref(ws);

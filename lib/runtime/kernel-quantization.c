@@ -7,8 +7,8 @@
 
 enum { CHUNK = 256 }; /* elements at a time; whole bytes for packed types */
 
-/* Which scale and zero point belong to an element: one for all, one for each position on an axis, or one for each block of
- * positions on an axis. */
+/* Which scale and zero point belong to an element: one for all, one for each position on an axis, or one for each block
+ * of positions on an axis. */
 typedef struct Granularity {
   int64_t size;   /* positions on the axis */
   int64_t block;  /* positions that share a parameter; 0 = all elements share one */
@@ -37,8 +37,9 @@ find_granularity(OnnxlKernelContext *context, const OnnxlValue *x, const OnnxlVa
     return onnxl_ctx_invalid(context, error, "block_size is %" G_GINT64_FORMAT, block);
   if (zero && (zero->rank != scale->rank || memcmp(zero->dims, scale->dims, zero->rank * sizeof *zero->dims) != 0) &&
       (zero->count != 1 || scale->count != 1))
-    return onnxl_ctx_invalid(context, error, "scale has %" G_GINT64_FORMAT " values and the zero point %" G_GINT64_FORMAT,
-                             scale->count, zero->count);
+    return onnxl_ctx_invalid(context, error,
+                             "scale has %" G_GINT64_FORMAT " values and the zero point %" G_GINT64_FORMAT, scale->count,
+                             zero->count);
   if (scale->count == 1 && (scale->rank <= 1 || block > 0))
     return true;
   if (since < 13 || (block == 0 && scale->rank != 1) || (block > 0 && scale->rank != x->rank))
@@ -168,8 +169,8 @@ quantized_type(OnnxlKernelContext *context, const OnnxlValue *zero, int32_t *ret
   OnnxlFloatFormat format;
   int32_t type = *ret_type;
   bool known = narrow_format(type, &format) || type == ONNXL_TYPE_UINT16 || type == ONNXL_TYPE_INT16 ||
-               type == ONNXL_TYPE_UINT8 || type == ONNXL_TYPE_INT8 || type == ONNXL_TYPE_UINT4 || type == ONNXL_TYPE_INT4 ||
-               type == ONNXL_TYPE_UINT2 || type == ONNXL_TYPE_INT2;
+               type == ONNXL_TYPE_UINT8 || type == ONNXL_TYPE_INT8 || type == ONNXL_TYPE_UINT4 ||
+               type == ONNXL_TYPE_INT4 || type == ONNXL_TYPE_UINT2 || type == ONNXL_TYPE_INT2;
   return known || onnxl_ctx_invalid(context, error, "output_dtype is %" G_GINT64_FORMAT, wanted);
 }
 

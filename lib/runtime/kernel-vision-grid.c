@@ -128,12 +128,14 @@ read_sampler(OnnxlKernelContext *context, const OnnxlValue *x, const OnnxlValue 
     s->mode = MODE_CUBIC;
   else
     return onnxl_ctx_invalid(context, error, "mode is \"%.*s\"", ONNXL_ARG(mode));
-  s->padding = onnxl_str_is(padding, "border") ? PADDING_BORDER
-               : onnxl_str_is(padding, "reflection") ? PADDING_REFLECTION : PADDING_ZEROS;
+  s->padding = onnxl_str_is(padding, "border")       ? PADDING_BORDER
+               : onnxl_str_is(padding, "reflection") ? PADDING_REFLECTION
+                                                     : PADDING_ZEROS;
   if (s->padding == PADDING_ZEROS && !onnxl_str_is(padding, "zeros"))
     return onnxl_ctx_invalid(context, error, "padding_mode is \"%.*s\"", ONNXL_ARG(padding));
   if (x->rank > MAX_AXES + 2)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED, "images of more than %d axes are not supported", MAX_AXES);
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED, "images of more than %d axes are not supported",
+                          MAX_AXES);
   s->axes = x->rank - 2;
   bool fits = x->rank >= 3 && grid->rank == x->rank && grid->dims[0] == x->dims[0] &&
               grid->dims[grid->rank - 1] == (int64_t)s->axes && (!old || x->rank == 4);
@@ -156,8 +158,8 @@ run_grid_sample(OnnxlKernelContext *context, GError **error)
   int64_t dims[ONNXL_MAX_RANK], pixels = 1;
   if (!read_sampler(context, x, grid, &s, error))
     return false;
-  bool moves = x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 ||
-               x->elem_type == ONNXL_TYPE_COMPLEX128;
+  bool moves =
+    x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 || x->elem_type == ONNXL_TYPE_COMPLEX128;
   if (moves && s.mode != MODE_NEAREST)
     return onnxl_ctx_unsupported_type(context, error, x->elem_type);
   memcpy(dims, x->dims, 2 * sizeof *dims);
@@ -213,10 +215,12 @@ run_affine_grid(OnnxlKernelContext *context, GError **error)
   bool align_corners = onnxl_ctx_int(context, "align_corners") != 0;
   int64_t n = size->count - 2;
   if (size->rank != 1 || (n != 2 && n != 3) || theta->rank != 3 || theta->dims[1] != n || theta->dims[2] != n + 1)
-    return onnxl_ctx_invalid(context, error, "theta and size must have the shapes [N, 2, 3] and [4], or [N, 3, 4] and [5]");
+    return onnxl_ctx_invalid(context, error,
+                             "theta and size must have the shapes [N, 2, 3] and [4], or [N, 3, 4] and [5]");
   const int64_t *sizes = size->data;
   if (sizes[0] != theta->dims[0])
-    return onnxl_ctx_invalid(context, error, "size asks for %" G_GINT64_FORMAT " grids of %" G_GINT64_FORMAT " transformations",
+    return onnxl_ctx_invalid(context, error,
+                             "size asks for %" G_GINT64_FORMAT " grids of %" G_GINT64_FORMAT " transformations",
                              sizes[0], theta->dims[0]);
   int64_t dims[5] = { sizes[0] };
   memcpy(dims + 1, sizes + 2, (size_t)n * sizeof *dims);

@@ -3,7 +3,8 @@
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* A format starts with the bytes of magic, and has those of more at an offset. decode NULL: built without its library. */
+/* A format starts with the bytes of magic, and has those of more at an offset. decode NULL: built without its library.
+ */
 typedef struct Format {
   const char *name;
   const char *library;
@@ -124,8 +125,8 @@ run_image_decoder(OnnxlKernelContext *context, GError **error)
     return onnxl_ctx_invalid(context, error, "the encoded stream has rank %u when 1 is needed", x->rank);
   const Format *format = find_format(x->data, (size_t)x->count);
   if (format && !format->decode)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED, "%s images need %s, which this program was built without",
-                          format->name, format->library);
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_UNSUPPORTED,
+                          "%s images need %s, which this program was built without", format->name, format->library);
   OnnxlImage image = { .context = context, .error = error, .gray = gray };
   bool decoded = format && format->decode(&image, x->data, (size_t)x->count);
   if (image.failed)

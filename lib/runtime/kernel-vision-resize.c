@@ -22,7 +22,7 @@ typedef enum Rounding { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUN
 typedef struct Resize {
   Mode mode;
   Transform transform;
-  Rounding rounding;  /* of MODE_NEAREST; by direction: up when the axis shrinks, down else, as before opset 11 */
+  Rounding rounding; /* of MODE_NEAREST; by direction: up when the axis shrinks, down else, as before opset 11 */
   bool antialias;
   bool exclude_outside;
   double cubic_a;
@@ -50,8 +50,9 @@ static bool
 read_modes(OnnxlKernelContext *context, Resize *r, GError **error)
 {
   static const char *const modes[] = { "nearest", "linear", "cubic" };
-  static const char *const transforms[] = { "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                                            "tf_half_pixel_for_nn", "align_corners", "asymmetric", "tf_crop_and_resize" };
+  static const char *const transforms[] = { "half_pixel",           "half_pixel_symmetric", "pytorch_half_pixel",
+                                            "tf_half_pixel_for_nn", "align_corners",        "asymmetric",
+                                            "tf_crop_and_resize" };
   static const char *const roundings[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil" };
   OnnxlStr mode = onnxl_ctx_string(context, "mode");
   int choice;
@@ -108,8 +109,9 @@ fit_sizes(const OnnxlKernelContext *context, Resize *r, const OnnxlValue *x, con
   for (int64_t i = 0; i < n; i++) {
     int64_t size = onnxl_tensor_int64(sizes, i), old = x->dims[axes[i]];
     if (size < 0 || (old == 0 && size > 0))
-      return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " of size %" G_GINT64_FORMAT " cannot get the size %"
-                               G_GINT64_FORMAT, axes[i], old, size);
+      return onnxl_ctx_invalid(
+        context, error, "axis %" G_GINT64_FORMAT " of size %" G_GINT64_FORMAT " cannot get the size %" G_GINT64_FORMAT,
+        axes[i], old, size);
     r->out[axes[i]] = size;
     r->scale[axes[i]] = old > 0 ? (float)size / (float)old : 1;
     common = smaller ? MIN(common, r->scale[axes[i]]) : MAX(common, r->scale[axes[i]]);
@@ -125,7 +127,8 @@ fit_sizes(const OnnxlKernelContext *context, Resize *r, const OnnxlValue *x, con
 }
 
 static bool
-read_axes(const OnnxlKernelContext *context, uint32_t rank, int64_t axes[ONNXL_MAX_RANK], int64_t *ret_n, GError **error)
+read_axes(const OnnxlKernelContext *context, uint32_t rank, int64_t axes[ONNXL_MAX_RANK], int64_t *ret_n,
+          GError **error)
 {
   OnnxlInt64List list = onnxl_ctx_ints(context, "axes");
   bool seen[ONNXL_MAX_RANK] = { false };
@@ -175,7 +178,8 @@ read_sizes(OnnxlKernelContext *context, const OnnxlValue *x, Resize *r, GError *
   if (has_sizes && !fit_sizes(context, r, x, axes, n, sizes, error))
     return false;
   for (int64_t i = 0; !has_sizes && i < n; i++)
-    if (!scale_axis(context, r, axes[i], x->dims[axes[i]], scales ? ((const float *)scales->data)[i] : list.items[i], error))
+    if (!scale_axis(context, r, axes[i], x->dims[axes[i]], scales ? ((const float *)scales->data)[i] : list.items[i],
+                    error))
       return false;
   if (r->transform != TRANSFORM_CROP)
     return true;
@@ -233,9 +237,10 @@ nearest_index(const Resize *r, uint32_t axis, int64_t in, float x)
   Rounding rounding = r->rounding;
   if (rounding == ROUND_BY_DIRECTION)
     rounding = r->scale[axis] < 1 ? ROUND_CEIL : ROUND_FLOOR;
-  double v = rounding == ROUND_FLOOR ? floor(x)
-             : rounding == ROUND_CEIL ? ceil(x)
-             : rounding == ROUND_PREFER_CEIL ? floor((double)x + 0.5) : ceil((double)x - 0.5);
+  double v = rounding == ROUND_FLOOR         ? floor(x)
+             : rounding == ROUND_CEIL        ? ceil(x)
+             : rounding == ROUND_PREFER_CEIL ? floor((double)x + 0.5)
+                                             : ceil((double)x - 0.5);
   return v >= 0 ? (int64_t)MIN(v, (double)(in - 1)) : 0;
 }
 
@@ -253,11 +258,11 @@ is_identity(const Resize *r, uint32_t axis, int64_t in)
 static void
 copy_row(char *to, const char *from, int64_t at, const int64_t *table, int64_t n, const char *constant, size_t size)
 {
-#define COPY(bytes, T)                                                                                                 \
-  if (size == bytes) {                                                                                                 \
-    for (int64_t i = 0; i < n; i++)                                                                                    \
-      memcpy(to + i * bytes, at < 0 || table[i] < 0 ? constant : from + (at + table[i]) * bytes, bytes);               \
-    return;                                                                                                            \
+#define COPY(bytes, T)                                                                                   \
+  if (size == bytes) {                                                                                   \
+    for (int64_t i = 0; i < n; i++)                                                                      \
+      memcpy(to + i * bytes, at < 0 || table[i] < 0 ? constant : from + (at + table[i]) * bytes, bytes); \
+    return;                                                                                              \
   }
   ONNXL_MOVED_SIZES(COPY)
 #undef COPY
@@ -373,7 +378,8 @@ make_taps(OnnxlKernelContext *context, const Resize *r, uint32_t axis, int64_t i
     float x = source_coordinate(r, axis, in, j);
     taps->outside[j] = is_outside(r, in, x);
     /* What lies far outside sees only the end of the axis; this also keeps the numbers small. */
-    weigh(r, in, taps->outside[j] ? 0 : CLAMP((double)x, -2 * stretch - 2, (double)in + 2 * stretch + 2), stretch, taps, j);
+    weigh(r, in, taps->outside[j] ? 0 : CLAMP((double)x, -2 * stretch - 2, (double)in + 2 * stretch + 2), stretch, taps,
+          j);
   }
   return taps->weights != NULL;
 }
@@ -400,7 +406,8 @@ interpolate_axis(const Taps *taps, double extrapolation, const double *from, dou
 static bool
 resize_smooth(OnnxlKernelContext *context, const Resize *r, const OnnxlValue *x, OnnxlValue *y, GError **error)
 {
-  if (x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 || x->elem_type == ONNXL_TYPE_COMPLEX128)
+  if (x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 ||
+      x->elem_type == ONNXL_TYPE_COMPLEX128)
     return onnxl_ctx_unsupported_type(context, error, x->elem_type);
   double *from = onnxl_ctx_doubles(context, x, error);
   int64_t inner = 1, outer = x->count;

@@ -19,7 +19,7 @@ typedef struct Align {
   const OnnxlValue *x;
   int64_t channels, height, width;
   int64_t out_height, out_width;
-  int64_t ratio;       /* samples along each side of a bin; 0: as many as there are pixels */
+  int64_t ratio; /* samples along each side of a bin; 0: as many as there are pixels */
   double scale;
   bool half_pixel;
   bool max;
@@ -79,8 +79,8 @@ sample_bin(const Align *a, int64_t image, double y, double x, double bin_height,
 }
 
 static bool
-align_region(OnnxlKernelContext *context, const Align *a, const double region[4], int64_t batch, int64_t at, OnnxlValue *y,
-             GError **error)
+align_region(OnnxlKernelContext *context, const Align *a, const double region[4], int64_t batch, int64_t at,
+             OnnxlValue *y, GError **error)
 {
   double offset = a->half_pixel ? 0.5 : 0;
   double left = region[0] * a->scale - offset, top = region[1] * a->scale - offset;
@@ -90,11 +90,13 @@ align_region(OnnxlKernelContext *context, const Align *a, const double region[4]
     height = MAX(height, 1);
   }
   double bin_width = width / (double)a->out_width, bin_height = height / (double)a->out_height;
-  double rows = a->ratio > 0 ? (double)a->ratio : ceil(bin_height), columns = a->ratio > 0 ? (double)a->ratio : ceil(bin_width);
+  double rows = a->ratio > 0 ? (double)a->ratio : ceil(bin_height),
+         columns = a->ratio > 0 ? (double)a->ratio : ceil(bin_width);
   rows = MAX(rows, 0);
   columns = MAX(columns, 0);
   if (!(rows * columns <= MAX_SAMPLES && rows <= MAX_SAMPLES && columns <= MAX_SAMPLES))
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a region of %g x %g pixels has too many samples", height, width);
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a region of %g x %g pixels has too many samples", height,
+                          width);
   for (int64_t c = 0; c < a->channels; c++)
     for (int64_t i = 0; i < a->out_height; i++)
       for (int64_t j = 0; j < a->out_width; j++, at++) {
@@ -113,14 +115,22 @@ run_roi_align(OnnxlKernelContext *context, GError **error)
   OnnxlStr mode = onnxl_ctx_string(context, "mode");
   OnnxlStr transform = onnxl_ctx_string(context, "coordinate_transformation_mode");
   if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 4 || batches->rank != 1 || batches->dims[0] != rois->dims[0])
-    return onnxl_ctx_invalid(context, error, "X must have rank 4, rois the shape [regions, 4], batch_indices [regions]");
+    return onnxl_ctx_invalid(context, error,
+                             "X must have rank 4, rois the shape [regions, 4], batch_indices [regions]");
   if (!onnxl_str_is(mode, "avg") && !onnxl_str_is(mode, "max"))
     return onnxl_ctx_invalid(context, error, "mode is \"%.*s\"", ONNXL_ARG(mode));
   if (transform.size > 0 && !onnxl_str_is(transform, "half_pixel") && !onnxl_str_is(transform, "output_half_pixel"))
     return onnxl_ctx_invalid(context, error, "coordinate_transformation_mode is \"%.*s\"", ONNXL_ARG(transform));
-  Align a = { x, x->dims[1], x->dims[2], x->dims[3], onnxl_ctx_int(context, "output_height"),
-              onnxl_ctx_int(context, "output_width"), onnxl_ctx_int(context, "sampling_ratio"),
-              onnxl_ctx_float(context, "spatial_scale"), onnxl_str_is(transform, "half_pixel"), onnxl_str_is(mode, "max") };
+  Align a = { x,
+              x->dims[1],
+              x->dims[2],
+              x->dims[3],
+              onnxl_ctx_int(context, "output_height"),
+              onnxl_ctx_int(context, "output_width"),
+              onnxl_ctx_int(context, "sampling_ratio"),
+              onnxl_ctx_float(context, "spatial_scale"),
+              onnxl_str_is(transform, "half_pixel"),
+              onnxl_str_is(mode, "max") };
   if (a.ratio < 0 || a.ratio > MAX_SAMPLES)
     return onnxl_ctx_invalid(context, error, "sampling_ratio is %" G_GINT64_FORMAT, a.ratio);
   const int64_t dims[4] = { rois->dims[0], a.channels, a.out_height, a.out_width };
@@ -134,8 +144,9 @@ run_roi_align(OnnxlKernelContext *context, GError **error)
     double region[4];
     int64_t batch = ((const int64_t *)batches->data)[i];
     if (batch < 0 || batch >= x->dims[0])
-      return onnxl_ctx_invalid(context, error, "the batch index %" G_GINT64_FORMAT " is outside %" G_GINT64_FORMAT " images",
-                               batch, x->dims[0]);
+      return onnxl_ctx_invalid(context, error,
+                               "the batch index %" G_GINT64_FORMAT " is outside %" G_GINT64_FORMAT " images", batch,
+                               x->dims[0]);
     onnxl_tensor_read_double(rois, 4 * i, 4, region);
     if (!align_region(context, &a, region, batch, i * size, y, error))
       return false;
@@ -177,7 +188,8 @@ run_max_roi_pool(OnnxlKernelContext *context, GError **error)
       good = good && isfinite(region[i]);
     }
     if (!good)
-      return onnxl_ctx_invalid(context, error, "region %" G_GINT64_FORMAT " is of no image or has no finite corners", r);
+      return onnxl_ctx_invalid(context, error, "region %" G_GINT64_FORMAT " is of no image or has no finite corners",
+                               r);
     double w = MAX(region[3] - region[1] + 1, 1), h = MAX(region[4] - region[2] + 1, 1);
     for (int64_t c = 0; c < dims[1]; c++) {
       int64_t image = ((int64_t)region[0] * dims[1] + c) * height * width;
@@ -234,7 +246,8 @@ edges_of(const float *box, bool centered)
 static bool
 overlaps(const Edges *a, const Edges *b, float threshold)
 {
-  float width = MIN(a->right, b->right) - MAX(a->left, b->left), height = MIN(a->bottom, b->bottom) - MAX(a->top, b->top);
+  float width = MIN(a->right, b->right) - MAX(a->left, b->left),
+        height = MIN(a->bottom, b->bottom) - MAX(a->top, b->top);
   if (!(width > 0 && height > 0))
     return false;
   float both = width * height, area_a = (a->right - a->left) * (a->bottom - a->top);
@@ -244,7 +257,8 @@ overlaps(const Edges *a, const Edges *b, float threshold)
 
 /* Moves the boxes that are kept to the front of the sorted candidates. edges: room for as many. Returns how many. */
 static int64_t
-suppress(Candidate *candidates, int64_t n, const float *boxes, bool centered, float threshold, int64_t max, Edges *edges)
+suppress(Candidate *candidates, int64_t n, const float *boxes, bool centered, float threshold, int64_t max,
+         Edges *edges)
 {
   int64_t kept = 0;
   for (int64_t i = 0; i < n && kept < max; i++) {
@@ -271,7 +285,8 @@ run_non_max_suppression(OnnxlKernelContext *context, GError **error)
   double iou = 0, least = 0;
   if (boxes->rank != 3 || scores->rank != 3 || boxes->dims[2] != 4 || boxes->dims[0] != scores->dims[0] ||
       boxes->dims[1] != scores->dims[2])
-    return onnxl_ctx_invalid(context, error, "boxes must have the shape [batches, boxes, 4], scores [batches, classes, boxes]");
+    return onnxl_ctx_invalid(context, error,
+                             "boxes must have the shape [batches, boxes, 4], scores [batches, classes, boxes]");
   if ((max_in && !onnxl_ctx_scalar_int(context, max_in, &max, error)) ||
       (iou_in && !onnxl_ctx_scalar_double(context, iou_in, &iou, error)) ||
       (least_in && !onnxl_ctx_scalar_double(context, least_in, &least, error)))
@@ -291,8 +306,8 @@ run_non_max_suppression(OnnxlKernelContext *context, GError **error)
       if (!least_in || from[i] > (float)least)
         candidates[count++] = (Candidate){ from[i], i };
     qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
-    int64_t kept = suppress(candidates, count, (const float *)boxes->data + g / classes * n * 4, centered, (float)iou, max,
-                            edges);
+    int64_t kept =
+      suppress(candidates, count, (const float *)boxes->data + g / classes * n * 4, centered, (float)iou, max, edges);
     for (int64_t i = 0; i < kept; i++, n_chosen++) {
       chosen[n_chosen][0] = g / classes;
       chosen[n_chosen][1] = g % classes;
