@@ -2,12 +2,14 @@
 
 #include "proto/json-internal.h"
 #include "proto/packed.h"
+#include "support/error.h"
 #include "support/json.h"
 
 typedef struct Writer {
   OnnxlJson json;
   uint64_t unknown; /* fields that were left out */
   uint64_t broken;  /* strings that are not UTF-8 */
+  bool malformed;   /* a list of numbers ends inside of one */
 } Writer;
 
 /* Each node, initializer and so on of the main graph gets a line. */
@@ -85,6 +87,7 @@ packed_values(Writer *w, OnnxlFieldKind kind, OnnxlPacked packed)
       double_value(w, d);
     } else if (kind == ONNXL_FIELD_PACKED_FLOAT || kind == ONNXL_FIELD_PACKED_DOUBLE ||
                !onnxl_packed_varint(&at, end, &value)) {
+      w->malformed = true;
       break;
     } else if (kind == ONNXL_FIELD_PACKED_INT32) {
       onnxl_json_int64(&w->json, (int32_t)value);
@@ -188,8 +191,8 @@ message_value(Writer *w, const OnnxlMessageDescriptor *descriptor, const void *m
   onnxl_json_end_object(&w->json);
 }
 
-void
-onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *sink)
+bool
+onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *sink, GError **error)
 {
   Writer w = { 0 };
 
@@ -202,4 +205,6 @@ onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *si
   if (w.broken > 0)
     onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL,
                "%" G_GUINT64_FORMAT " strings are not UTF-8; what JSON cannot hold is replaced by U+FFFD", w.broken);
+  return !w.malformed ||
+         onnxl_fail(error, ONNXL_ERROR_INVALID, "a list of numbers is malformed: it ends inside of a value");
 }

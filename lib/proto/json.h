@@ -7,8 +7,10 @@
 #include "support/output.h"
 
 /* Writes the model. What JSON cannot say (unknown fields, strings that are not UTF-8) is left out or replaced with a
- * finding (lossy). */
-void onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *sink);
+ * finding (lossy). Write errors stick in out. Returns false with ONNXL_ERROR_INVALID when a packed list of numbers is
+ * malformed. */
+bool onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *sink,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Reads text into model, which is empty; nothing in it refers to text afterwards. Names are accepted as in onnx.proto
  * too. Findings name the place as a path, such as "graph.node[3].opType". Returns false with ONNXL_ERROR_INVALID after

@@ -19,6 +19,30 @@ onnxl_text_pairs(TextPrinter *p, const OnnxlPairList *pairs)
   onnxl_output_char(p->out, ']');
 }
 
+/* Reads one field of a group from *at. False: it is malformed. */
+static bool
+group_field(const char **at, const char *end, uint64_t tag, OnnxlUnknownField *ret_field)
+{
+  OnnxlUnknownField field = { .number = (uint32_t)(tag >> 3), .wire_type = (uint32_t)(tag & 7) };
+  size_t fixed = field.wire_type == 1 ? 8 : field.wire_type == 5 ? 4 : 0;
+
+  if (fixed > 0) {
+    if ((size_t)(end - *at) < fixed)
+      return false;
+    memcpy(&field.value, *at, fixed);
+    *at += fixed;
+  } else if (!onnxl_packed_varint(at, end, &field.value)) {
+    return false;
+  } else if (field.wire_type == 2) {
+    if (field.value > (size_t)(end - *at))
+      return false;
+    field.bytes = onnxl_str_n(*at, (size_t)field.value);
+    *at += field.value;
+  }
+  *ret_field = field;
+  return true;
+}
+
 /* The fields of a group, which lie encoded in bytes. Groups in it nest as brackets do, so their depth is a counter. */
 static void
 unknown_group(TextPrinter *p, OnnxlStr bytes)
@@ -27,13 +51,12 @@ unknown_group(TextPrinter *p, OnnxlStr bytes)
   const char *end = at ? at + bytes.size : at;
   size_t depth = 1;
   bool first = true;
-  uint64_t tag, value;
+  OnnxlUnknownField field;
+  uint64_t tag;
 
   onnxl_output_char(p->out, '{');
   while (at < end && onnxl_packed_varint(&at, end, &tag)) {
-    if ((tag & 7) == 4) {
-      if (depth == 1)
-        break;
+    if ((tag & 7) == 4 && depth > 1) {
       onnxl_output_char(p->out, '}');
       depth--;
       first = false;
@@ -45,30 +68,15 @@ unknown_group(TextPrinter *p, OnnxlStr bytes)
     if (first) {
       onnxl_output_printf(p->out, "%" G_GUINT64_FORMAT "/3: {", tag >> 3);
       depth++;
-      continue;
-    }
-    OnnxlUnknownField field = { .number = (uint32_t)(tag >> 3), .wire_type = (uint32_t)(tag & 7) };
-    size_t fixed = field.wire_type == 1 ? 8 : field.wire_type == 5 ? 4 : 0;
-    if (fixed > 0) {
-      if ((size_t)(end - at) < fixed)
-        break;
-      memcpy(&field.value, at, fixed);
-      at += fixed;
+    } else if ((tag & 7) < 6 && (tag & 7) != 4 && group_field(&at, end, tag, &field)) {
+      onnxl_text_unknown(p, &field);
     } else {
-      if (!onnxl_packed_varint(&at, end, &value))
-        break;
-      field.value = value;
-      if (field.wire_type == 2) {
-        if (value > (size_t)(end - at))
-          break;
-        field.bytes = onnxl_str_n(at, (size_t)value);
-        at += value;
-      }
+      break;
     }
-    onnxl_text_unknown(p, &field);
   }
-  for (; depth > 0; depth--)
-    onnxl_output_char(p->out, '}');
+  if (at < end || depth > 1)
+    onnxl_text_malformed(p);
+  onnxl_output_char(p->out, '}');
 }
 
 void
@@ -105,28 +113,22 @@ onnxl_text_packed_items(TextPrinter *p, OnnxlFieldKind kind, OnnxlPacked packed)
     uint64_t value;
     float f;
     double d;
-    switch (kind) {
-    case ONNXL_FIELD_PACKED_FLOAT:
-      if ((size_t)(end - at) < sizeof f)
-        return;
+    if (kind == ONNXL_FIELD_PACKED_FLOAT && (size_t)(end - at) >= sizeof f) {
       memcpy(&f, at, sizeof f);
       at += sizeof f;
       onnxl_text_item(p, first, text, onnxl_text_float(text, f));
-      break;
-    case ONNXL_FIELD_PACKED_DOUBLE:
-      if ((size_t)(end - at) < sizeof d)
-        return;
+    } else if (kind == ONNXL_FIELD_PACKED_DOUBLE && (size_t)(end - at) >= sizeof d) {
       memcpy(&d, at, sizeof d);
       at += sizeof d;
       onnxl_text_item(p, first, text, onnxl_text_double(text, d));
-      break;
-    default:
-      if (!onnxl_packed_varint(&at, end, &value))
-        return;
-      if (kind == ONNXL_FIELD_PACKED_UINT64)
-        onnxl_text_uint_item(p, first, value);
-      else
-        onnxl_text_int_item(p, first, kind == ONNXL_FIELD_PACKED_INT32 ? (int32_t)value : (int64_t)value);
+    } else if (kind == ONNXL_FIELD_PACKED_FLOAT || kind == ONNXL_FIELD_PACKED_DOUBLE ||
+               !onnxl_packed_varint(&at, end, &value)) {
+      onnxl_text_malformed(p);
+      return;
+    } else if (kind == ONNXL_FIELD_PACKED_UINT64) {
+      onnxl_text_uint_item(p, first, value);
+    } else {
+      onnxl_text_int_item(p, first, kind == ONNXL_FIELD_PACKED_INT32 ? (int32_t)value : (int64_t)value);
     }
   }
 }

@@ -34,7 +34,7 @@ typedef struct TextPrinter {
   const OnnxlTextOptions *options;
   OnnxlMovePayload move_payload;
   void *move_data;
-  GError *error;        /* of the first payload that could not be moved */
+  GError *error;        /* why the text is incomplete: a payload that could not be moved, malformed numbers */
   const char *location; /* written in references; NULL: none are written */
   uint32_t notes;       /* TextNote bits in force */
   uint32_t indent;      /* of the line being written */
@@ -46,6 +46,9 @@ typedef uint32_t TextFields;
 #define TEXT_FIELD(number) (UINT32_C(1) << (number))
 
 /* text-write-token.c */
+
+/* Notes that a list of numbers or a group ends inside of a value, so that the text would lack what it holds. */
+void onnxl_text_malformed(TextPrinter *p);
 
 /* What needs nothing. */
 #define TEXT_NO_NEEDS ((TextNeeds){ 0, 0 })

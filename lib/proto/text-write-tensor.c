@@ -244,6 +244,8 @@ float_values(TextPrinter *p, OnnxlStr bytes)
     memcpy(&value, bytes.data + at, sizeof value);
     onnxl_text_item(p, at == 0, text, onnxl_text_float(text, value));
   }
+  if (bytes.size % sizeof value != 0)
+    onnxl_text_malformed(p);
 }
 
 static void
@@ -256,6 +258,8 @@ double_values(TextPrinter *p, OnnxlStr bytes)
     memcpy(&value, bytes.data + at, sizeof value);
     onnxl_text_item(p, at == 0, text, onnxl_text_double(text, value));
   }
+  if (bytes.size % sizeof value != 0)
+    onnxl_text_malformed(p);
 }
 
 static void

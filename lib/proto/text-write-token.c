@@ -1,5 +1,6 @@
 #include "proto/text-write-internal.h"
 
+#include "support/error.h"
 #include "support/escape.h"
 #include "support/number.h"
 
@@ -18,6 +19,14 @@ static const uint8_t byte_class[256] = {
   ['"'] = BYTE_ESCAPE,         ['\\'] = BYTE_ESCAPE, ['0' ... '9'] = BYTE_DIGIT, ['A' ... 'Z'] = BYTE_LETTER,
   ['a' ... 'z'] = BYTE_LETTER, ['_'] = BYTE_LETTER,  [0x7f] = BYTE_CONTROL,      [0x80 ... 0xff] = BYTE_HIGH,
 };
+
+void
+onnxl_text_malformed(TextPrinter *p)
+{
+  if (!p->error)
+    onnxl_fail(&p->error, ONNXL_ERROR_INVALID,
+               "a list of numbers or an unknown group is malformed: it ends inside of a value");
+}
 
 void
 onnxl_text_newline(TextPrinter *p)

@@ -30,7 +30,7 @@ typedef struct OnnxlTextOptions {
 
 /* Writes the canonical text. With ONNXL_WEIGHTS_FILE each payload that moves is handed to move_payload() in order, which
  * copies it and returns its offset. Write errors stick in out. Returns false with error when a payload could not be
- * moved. */
+ * moved, or with ONNXL_ERROR_INVALID when a packed list of numbers is malformed. */
 typedef bool (*OnnxlMovePayload)(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error);
 bool onnxl_text_write(OnnxlOutput *out, const OnnxlModel *model, const OnnxlTextOptions *options,
                       OnnxlMovePayload move_payload, void *move_data, GError **error) G_GNUC_WARN_UNUSED_RESULT;

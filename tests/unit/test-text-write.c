@@ -5,6 +5,7 @@
 
 #include "proto/text.h"
 #include "random-model.h"
+#include "support/error.h"
 
 /* What a text is printed as: a whole model, a node of it, an entry of its list, a signature. */
 typedef struct Row {
@@ -439,6 +440,30 @@ test_moved_payloads(void)
   onnxl_model_free(model);
 }
 
+/* What cannot be printed whole is not printed as if it were. */
+static void
+test_malformed(void)
+{
+  static const OnnxlStr bytes[] = { ONNXL_STR("\x80"), ONNXL_STR("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+                                    ONNXL_STR("abc") };
+  for (size_t i = 0; i < G_N_ELEMENTS(bytes); i++) {
+    OnnxlModel *model = read_text(ONNXL_STR("g () => () <int64[1] a = {}, float[1] b = {}> { }"));
+    OnnxlTensor *tensors = model->proto.graph->initializer.items;
+    OnnxlOutput out;
+    GError *error = NULL;
+    if (i < 2)
+      tensors[0].int64_data.bytes = bytes[i];
+    else
+      tensors[1].float_data.bytes = bytes[i];
+    onnxl_output_init(&out, -1);
+    CU_ASSERT_FALSE(onnxl_text_write(&out, model, &inline_weights, NULL, NULL, &error));
+    CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_INVALID));
+    g_clear_error(&error);
+    onnxl_output_clear(&out);
+    onnxl_model_free(model);
+  }
+}
+
 /* Any model is printed so that it reads back the same, field by field, and prints the same again. */
 static void
 test_round_trip(void)
@@ -474,4 +499,5 @@ test_round_trip(void)
 UNIT_MAIN("text-write", { "types and values", test_values }, { "nodes", test_nodes }, { "attributes", test_attributes },
           { "tensors", test_tensors }, { "headers and functions", test_models }, { "layout", test_layout },
           { "elements", test_elements }, { "elided weights", test_elide }, { "references", test_references },
-          { "moved payloads", test_moved_payloads }, { "round trip of random models", test_round_trip })
+          { "moved payloads", test_moved_payloads }, { "malformed numbers", test_malformed },
+          { "round trip of random models", test_round_trip })

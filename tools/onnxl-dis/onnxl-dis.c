@@ -118,8 +118,7 @@ write_style(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErr
   case STYLE_PRETTY:
     return write_listing(run, out, model, error);
   case STYLE_JSON:
-    onnxl_model_to_json(out, model, run->sink);
-    return true;
+    return onnxl_model_to_json(out, model, run->sink, error);
   case STYLE_DOT:
     return onnxl_dot_write(out, model, error);
   case STYLE_SUMMARY:
@@ -148,6 +147,8 @@ run_dis(OnnxlRun *run, GError **error)
   OnnxlOutputFile file;
   bool ok = true;
 
+  if (run->common.format != ONNXL_FORMAT_TABLE && !list_ops)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--format is for --list-ops; a model in JSON is --style=json");
   if (!list_ops) {
     model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
     add_inputs(run, model);
