@@ -1,6 +1,7 @@
 #include "proto/save.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -11,17 +12,38 @@
 /* One call copies at most this much, so that a signal is not kept waiting. */
 enum { COPY_CHUNK = 1 << 30 };
 
+/* Bytes written after which the pages of the mapped files are given back: payloads too small for the kernel's copy pass
+ * through them, and all of them together may be more than the memory. */
+enum { RELEASE_STEP = 256 << 10 };
+
 typedef struct Target {
   const OnnxlModel *model;
   OnnxlOutput *out;
+  size_t unreleased;
 } Target;
+
+/* Nothing is lost: the pages are read again when they are needed. */
+static void
+release_pages(const OnnxlFile *file)
+{
+  if (file && file->data)
+    (void)madvise((void *)file->data, (size_t)file->size, MADV_DONTNEED);
+}
 
 static bool
 put_bytes(void *data, const void *bytes, size_t size)
 {
   Target *target = data;
+  const OnnxlModel *model = target->model;
 
   onnxl_output_write(target->out, bytes, size);
+  target->unreleased += size;
+  if (target->unreleased >= RELEASE_STEP) {
+    target->unreleased = 0;
+    release_pages(model->file);
+    for (guint i = 0; model->data_files && i < model->data_files->len; i++)
+      release_pages(g_ptr_array_index(model->data_files, i));
+  }
   return target->out->saved_errno == 0;
 }
 
@@ -106,7 +128,7 @@ onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error
 bool
 onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
 {
-  Target target = { model, out };
+  Target target = { model, out, 0 };
   OnnxlWireTarget wire = { put_bytes, put_payload, &target };
 
   if (!onnxl_model_check_size(model, allow_large, error))
