@@ -74,12 +74,20 @@ onnxl_window_pads(const OnnxlWindow *window, int64_t input, int64_t output, int6
 }
 
 OnnxlExpr
-onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlExpr input)
+onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlExpr input, OnnxlExpr kernel)
 {
   int64_t offset;
-  if (!input || !offset_of(window, &offset))
+  OnnxlWindow least = *window;
+  bool symbolic = kernel && !is_same(window);
+  if (symbolic)
+    least.kernel = 1;
+  if (!input || !offset_of(&least, &offset) || (symbolic && window->ceil))
     return NULL;
   OnnxlExpr sum = onnxl_expr_add(pool, input, onnxl_expr_int(pool, offset));
+  if (symbolic) {
+    OnnxlExpr more = onnxl_expr_sub(pool, kernel, onnxl_expr_int(pool, 1));
+    sum = onnxl_expr_sub(pool, sum, onnxl_expr_mul(pool, more, onnxl_expr_int(pool, window->dilation)));
+  }
   return onnxl_expr_ceil_div(pool, sum, onnxl_expr_int(pool, window->stride));
 }
 

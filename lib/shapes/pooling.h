@@ -30,8 +30,9 @@ bool onnxl_window_output(const OnnxlWindow *window, int64_t input, int64_t *ret_
 /* The padding in effect, which auto_pad SAME_* derives from the sizes. */
 void onnxl_window_pads(const OnnxlWindow *window, int64_t input, int64_t output, int64_t *ret_begin, int64_t *ret_end);
 
-/* The same as an expression; NULL when input is. */
-OnnxlExpr onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlExpr input);
+/* The same as an expression; NULL when input is. kernel: the size of the kernel in place of window->kernel where it is
+ * not a number (then without ceil), or NULL. */
+OnnxlExpr onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlExpr input, OnnxlExpr kernel);
 
 /* Output size of a transposed convolution: stride * (input - 1) + output_padding + (kernel - 1) * dilation + 1 less the
  * pads; with auto_pad SAME_* input * stride. */

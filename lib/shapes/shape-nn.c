@@ -57,17 +57,19 @@ onnxl_shape_windows(OnnxlShapeNode *n, uint32_t spatial, const OnnxlExpr *kernel
 
 /* The size along one axis; a window that never fits is reported. */
 static OnnxlExpr
-window_size(OnnxlShapeNode *n, const OnnxlWindow *window, OnnxlExpr input)
+window_size(OnnxlShapeNode *n, const OnnxlWindow *window, OnnxlExpr input, OnnxlExpr kernel)
 {
   bool same = window->auto_pad == ONNXL_PAD_SAME_LOWER || window->auto_pad == ONNXL_PAD_SAME_UPPER;
-  if (window->kernel == 0 && !same)
+  if (window->kernel > 0)
+    kernel = NULL;
+  else if (!same && !kernel)
     return NULL;
   int64_t size, output;
-  if (input && onnxl_expr_is_int(input, &size) && !onnxl_window_output(window, size, &output)) {
+  if (window->kernel > 0 && input && onnxl_expr_is_int(input, &size) && !onnxl_window_output(window, size, &output)) {
     onnxl_shape_error(n, "a window of %" G_GINT64_FORMAT " does not fit into %" G_GINT64_FORMAT, window->kernel, size);
     return NULL;
   }
-  return onnxl_window_output_expr(n->pool, window, input);
+  return onnxl_window_output_expr(n->pool, window, input, kernel);
 }
 
 /* X [N, C, …] and W [M, C / group, …]. */
@@ -99,7 +101,7 @@ onnxl_shape_convolution(OnnxlShapeNode *n, uint32_t x, uint32_t w)
   dims[0] = input->dims[0];
   dims[1] = weight ? weight->dims[0] : NULL;
   for (uint32_t i = 0; i < spatial; i++)
-    dims[2 + i] = window_size(n, &windows[i], input->dims[2 + i]);
+    dims[2 + i] = window_size(n, &windows[i], input->dims[2 + i], weight ? weight->dims[2 + i] : NULL);
 }
 
 void
@@ -161,7 +163,7 @@ pool(OnnxlShapeNode *n, uint32_t outputs)
   if (!onnxl_shape_windows(n, spatial, NULL, windows))
     return;
   for (uint32_t i = 0; i < spatial; i++)
-    sizes[i] = window_size(n, &windows[i], input->dims[2 + i]);
+    sizes[i] = window_size(n, &windows[i], input->dims[2 + i], NULL);
   for (uint32_t k = 0; k < outputs; k++) {
     OnnxlExpr *dims = onnxl_shape_output(n, k, input->rank);
     dims[0] = input->dims[0];

@@ -25,7 +25,7 @@ test_windows(void)
 {
   OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
   OnnxlExprPool *pool = onnxl_expr_pool_new(arena);
-  OnnxlExpr symbol = onnxl_expr_symbol(pool, ONNXL_STR("A"));
+  OnnxlExpr symbol = onnxl_expr_symbol(pool, ONNXL_STR("A")), kernel = onnxl_expr_symbol(pool, ONNXL_STR("B"));
   onnxl_expr_set_bounds(pool, symbol, 0, INT64_MAX);
   unsigned tried = 0;
 
@@ -41,7 +41,7 @@ test_windows(void)
     int64_t extent = (w.kernel - 1) * w.dilation + 1;
     if (w.pad_begin >= extent || w.pad_end >= extent)
       continue;
-    OnnxlExpr expr = onnxl_window_output_expr(pool, &w, symbol);
+    OnnxlExpr expr = onnxl_window_output_expr(pool, &w, symbol, NULL);
     for (int64_t input = 1; input < 12; input++) {
       int64_t size, value;
       if (input + w.pad_begin + w.pad_end < extent)
@@ -51,6 +51,12 @@ test_windows(void)
       CU_ASSERT_TRUE_FATAL(onnxl_expr_evaluate(expr, letter_value, &input, &value, NULL));
       CU_ASSERT_EQUAL(size, value);
       tried++;
+      if (w.ceil)
+        continue;
+      int64_t values[] = { input, w.kernel };
+      OnnxlExpr by_kernel = onnxl_window_output_expr(pool, &w, symbol, kernel);
+      CU_ASSERT_TRUE_FATAL(onnxl_expr_evaluate(by_kernel, letter_value, values, &value, NULL));
+      CU_ASSERT_EQUAL(size, value);
     }
   }
   CU_ASSERT_TRUE(tried > 2000);
