@@ -65,6 +65,17 @@ read_external(void *data, const OnnxlTensor *tensor, void *dest, size_t size)
   return ok;
 }
 
+/* External files that were read are inputs like the model. */
+static void
+add_inputs(OnnxlRun *run, const OnnxlExternalFiles *files, const char *folder)
+{
+  for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
+    char *path = g_build_filename(folder, onnxl_external_files_get(files, i)->location, NULL);
+    onnxl_run_add_input(run, path);
+    g_free(path);
+  }
+}
+
 static bool
 write_model(const OnnxlRun *run, OnnxlModel *model, const OnnxlInference *inference, GError **error)
 {
@@ -113,6 +124,7 @@ run_shapes(OnnxlRun *run, GError **error)
   bool ok = edit_model(model, error);
   OnnxlInference *inference = ok ? onnxl_infer(model, &infer_options, model->arena, run->sink, error) : NULL;
   ok = inference != NULL;
+  add_inputs(run, files, folder);
   bool silent = check && !run->common.output && !run->common.text;
   /* Findings that -Werror made errors come without an error of their own. */
   if (ok && onnxl_diag_errors(run->sink) == 0) {
