@@ -1,9 +1,8 @@
 /* Products of quantized tensors, which are summed up as integers: MatMulInteger, ConvInteger, QLinearMatMul,
  * QLinearConv. */
-#include <math.h>
-
 #include "runtime/loop.h"
 #include "runtime/matmul-internal.h"
+#include "runtime/quantize-internal.h"
 #include "runtime/tensor.h"
 #include "runtime/window-internal.h"
 
@@ -150,6 +149,48 @@ typedef struct Factor {
   const char *what;
 } Factor;
 
+/* Scales and zero point of a row of results: a number for each, or one for all when the step is 0. */
+typedef struct Row {
+  const double *values[4];
+  int64_t steps[4];
+} Row;
+
+static float
+row_factor(const Row *row, int64_t j)
+{
+  return (float)row->values[0][j * row->steps[0]] * (float)row->values[1][j * row->steps[1]] /
+         (float)row->values[2][j * row->steps[2]];
+}
+
+#define REQUANTIZE(T, low, high)                                                                                     \
+  {                                                                                                                  \
+    const int32_t *from = (const int32_t *)sums->data + at;                                                          \
+    T *to = (T *)y->data + at;                                                                                       \
+    if (row->steps[0] == 0 && row->steps[1] == 0 && row->steps[2] == 0 && row->steps[3] == 0) {                      \
+      float factor = row_factor(row, 0);                                                                             \
+      double zero = *row->values[3];                                                                                 \
+      for (int64_t j = 0; j < n; j++)                                                                                \
+        to[j] = (T)onnxl_quantized((double)((float)from[j] * factor), zero, low, high);                              \
+    } else                                                                                                           \
+      for (int64_t j = 0; j < n; j++)                                                                                \
+        to[j] = (T)onnxl_quantized((double)((float)from[j] * row_factor(row, j)), row->values[3][j * row->steps[3]], \
+                                   low, high);                                                                       \
+  }
+
+static void
+requantize_row(const OnnxlValue *sums, OnnxlValue *y, int64_t at, int64_t n, const Row *row)
+{
+  if (y->elem_type == ONNXL_TYPE_UINT8)
+    REQUANTIZE(uint8_t, 0, 255)
+  else if (y->elem_type == ONNXL_TYPE_INT8)
+    REQUANTIZE(int8_t, -128, 127)
+  else
+    for (int64_t j = 0; j < n; j++) {
+      double value = (double)((float)onnxl_tensor_double(sums, at + j) * row_factor(row, j));
+      onnxl_tensor_write_double(y, at + j, 1, &value);
+    }
+}
+
 /* Output 0 from sums: times the first two scales, divided by the third, rounded to nearest even, plus the zero point of
  * input zero. */
 static bool
@@ -169,26 +210,23 @@ requantize(OnnxlKernelContext *context, const OnnxlValue *sums, const Factor fac
     onnxl_loop_add_strided(&loop, strides);
   }
   onnxl_loop_finish(&loop);
+  if (onnxl_type_is_float(sums->elem_type) != onnxl_type_is_float(zero_in->elem_type))
+    return onnxl_ctx_invalid(context, error, "the product of %s cannot become %s",
+                             onnxl_type_is_float(sums->elem_type) ? "floating-point numbers" : "integers",
+                             onnxl_data_type_name(zero_in->elem_type));
   OnnxlValue *y = onnxl_ctx_output(context, 0, zero_in->elem_type, sums->rank, sums->dims, error);
   if (!y)
     return false;
-  bool real = onnxl_type_is_float(y->elem_type);
-  double low = y->elem_type == ONNXL_TYPE_INT8 ? -128 : 0, high = y->elem_type == ONNXL_TYPE_INT8 ? 127 : 255;
   /* The rows come in row-major order, so the sums and results are simply counted through. */
-  int64_t at = 0;
-  for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop))
-    for (int64_t j = 0; j < onnxl_loop_row(&loop); j++, at++) {
-      double p[4];
-      for (uint32_t i = 0; i < 4; i++)
-        p[i] = values[i][loop.offsets[i] + j * onnxl_loop_step(&loop, i)];
-      float factor = (float)p[0] * (float)p[1] / (float)p[2];
-      double sum = onnxl_tensor_double(sums, at), value = (double)((float)sum * factor);
-      if (!real) {
-        value = rint(value) + p[3];
-        value = value >= low ? MIN(value, high) : low;
-      }
-      onnxl_tensor_write_double(y, at, 1, &value);
+  int64_t at = 0, n = onnxl_loop_row(&loop);
+  for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop), at += n) {
+    Row row;
+    for (uint32_t i = 0; i < 4; i++) {
+      row.values[i] = values[i] + loop.offsets[i];
+      row.steps[i] = onnxl_loop_step(&loop, i);
     }
+    requantize_row(sums, y, at, n, &row);
+  }
   return true;
 }
 

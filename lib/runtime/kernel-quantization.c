@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "runtime/kernel.h"
+#include "runtime/quantize-internal.h"
 #include "runtime/tensor.h"
 #include "support/float-formats.h"
 
@@ -150,12 +151,12 @@ integer_range(int32_t elem_type, double *ret_low, double *ret_high)
   *ret_high = onnxl_type_is_signed(elem_type) ? half - 1 : 2 * half - 1;
 }
 
-/* To the nearest integer, ties to even, moved by the zero point; what does not fit becomes the nearer end. */
-static inline double
-quantized(double real, double zero, double low, double high)
+/* n values that share scale and zero point, in the arithmetic of float. */
+static void
+quantize_shared(double *values, int64_t n, float scale, double zero, double low, double high)
 {
-  double value = rint(real) + zero;
-  return value >= low ? MIN(value, high) : low;
+  for (int64_t i = 0; i < n; i++)
+    values[i] = onnxl_quantized((double)((float)values[i] / scale), zero, low, high);
 }
 
 static bool
@@ -211,13 +212,17 @@ run_quantize_linear(OnnxlKernelContext *context, GError **error)
   double low, high, values[CHUNK];
   int64_t indices[CHUNK];
   integer_range(type, &low, &high);
+  bool shared = granularity.block == 0 && precision == ONNXL_TYPE_FLOAT && !to_float; /* the common case */
   for (int64_t first = 0; y && first < x->count; first += CHUNK) {
     int64_t n = MIN(x->count - first, CHUNK);
     onnxl_tensor_read_double(x, first, (size_t)n, values);
-    parameter_indices(&granularity, first, n, indices);
-    for (int64_t i = 0; i < n; i++) {
+    if (shared)
+      quantize_shared(values, n, (float)scales[0], zeros ? zeros[0] : 0, low, high);
+    else
+      parameter_indices(&granularity, first, n, indices);
+    for (int64_t i = 0; !shared && i < n; i++) {
       double real = quotient((int32_t)precision, values[i], scales[indices[i]]), z = zeros ? zeros[indices[i]] : 0;
-      values[i] = to_float ? real + z : quantized(real, z, low, high);
+      values[i] = to_float ? real + z : onnxl_quantized(real, z, low, high);
     }
     if (to_float)
       store_floats(y, format, first, n, values, saturate);
@@ -279,9 +284,9 @@ run_dynamic_quantize_linear(OnnxlKernelContext *context, GError **error)
     high = from[i] > high ? from[i] : high;
   }
   float scale = high == low ? 1 : (high - low) / 255;
-  double zero = quantized(-low / scale, 0, 0, 255);
+  double zero = onnxl_quantized(-low / scale, 0, 0, 255);
   for (int64_t i = 0; i < x->count; i++)
-    ((uint8_t *)y->data)[i] = (uint8_t)quantized(from[i] / scale, zero, 0, 255);
+    ((uint8_t *)y->data)[i] = (uint8_t)onnxl_quantized(from[i] / scale, zero, 0, 255);
   *(float *)scale_out->data = scale;
   *(uint8_t *)zero_out->data = (uint8_t)zero;
   return true;
