@@ -45,7 +45,7 @@ struct OnnxlExecutor {
   uint64_t peak_bytes;
   uint32_t live_buffers;
   uint64_t random[2]; /* state of the generator */
-  OnnxlArena *messages; /* paths of nodes for messages */
+  char *failed_path;  /* of the node that failed, or NULL */
 };
 
 /* The attribute seen from frame, references to the calls around it resolved; NULL = absent. */

@@ -254,6 +254,8 @@ onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode
   OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
   const char *path = onnxl_index_node_path(context->frame->body->index, context->node, arena);
   onnxl_fail(error, code, "%s: %s", path ? path : "a node", message);
+  g_free(context->executor->failed_path);
+  context->executor->failed_path = g_strdup(path);
   onnxl_arena_free(arena);
   g_free(message);
   return false;

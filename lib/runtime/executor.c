@@ -31,7 +31,16 @@ onnxl_executor_new(OnnxlPlan *plan, const OnnxlExecutorOptions *options)
 void
 onnxl_executor_free(OnnxlExecutor *executor)
 {
+  if (!executor)
+    return;
+  g_free(executor->failed_path);
   g_free(executor);
+}
+
+const char *
+onnxl_executor_failed_path(const OnnxlExecutor *executor)
+{
+  return executor->failed_path;
 }
 
 static const OnnxlIndexGraph *
@@ -438,6 +447,7 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
   executor->live_bytes = executor->peak_bytes = 0;
   executor->live_buffers = 0;
+  g_clear_pointer(&executor->failed_path, g_free);
   executor->random[0] = split_mix(&seed);
   executor->random[1] = split_mix(&seed) | 1;
   bool good = open_frame(&executor->main, error) && bind_inputs(executor, inputs, error) &&

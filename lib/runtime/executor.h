@@ -32,6 +32,10 @@ const OnnxlIndexValue *onnxl_executor_output(const OnnxlExecutor *executor, uint
 bool onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
+/* The path of the node at which the latest run failed; its error's message starts with it and ": ". NULL: it did not fail at
+ * a node. Borrowed until the next run. */
+const char *onnxl_executor_failed_path(const OnnxlExecutor *executor);
+
 /* Bytes of the latest run, in the accounting of events. */
 uint64_t onnxl_executor_peak(const OnnxlExecutor *executor);
 

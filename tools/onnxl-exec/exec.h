@@ -50,6 +50,8 @@ bool session_open(Session *session, OnnxlRun *run, const char *path, GError **er
 bool session_read_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Warm-up runs, then the counted ones; events come from the last. */
 bool session_run(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Hands failed on, and turns what is wrong with the input into a finding. Returns false. */
+bool session_explain(const Session *session, OnnxlRun *run, GError *failed, GError **error);
 void session_close(Session *session);
 
 /* Values that events showed, by name, in order. */

@@ -62,10 +62,13 @@ run_model(OnnxlRun *run, GError **error)
   Watch watch = { report, &dump };
   session.event = watch_event;
   session.event_data = &watch;
-  bool good = report && session_open(&session, run, run->input, error) && session_read_inputs(&session, run, error) &&
-              session_run(&session, error);
-  good = good && write_outputs(run, &session, &dump, report_takes_stdout(report) ? NULL : &out, error) &&
-         report_finish(report, &out, error);
+  GError *failed = NULL;
+  bool good = report && session_open(&session, run, run->input, &failed) &&
+              session_read_inputs(&session, run, &failed) && session_run(&session, &failed);
+  good = good && write_outputs(run, &session, &dump, report_takes_stdout(report) ? NULL : &out, &failed) &&
+         report_finish(report, &out, &failed);
+  if (failed)
+    session_explain(&session, run, failed, error);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
   onnxl_output_clear(&out);
   report_free(report);

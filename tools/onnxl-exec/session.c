@@ -117,6 +117,20 @@ session_read_inputs(Session *session, OnnxlRun *run, GError **error)
   return good;
 }
 
+/* What the model's data got wrong becomes a finding at its node. */
+bool
+session_explain(const Session *session, OnnxlRun *run, GError *failed, GError **error)
+{
+  const char *path = session->executor ? onnxl_executor_failed_path(session->executor) : NULL;
+  if (g_error_matches(failed, ONNXL_ERROR, ONNXL_ERROR_INVALID) && onnxl_diag_errors(run->sink) == 0) {
+    bool at_node = path && g_str_has_prefix(failed->message, path);
+    OnnxlLocation where = { .path = at_node ? path : NULL };
+    onnxl_diag(run->sink, ONNXL_DIAG_RUN, &where, "%s", failed->message + (at_node ? strlen(path) + 2 : 0));
+  }
+  g_propagate_error(error, failed);
+  return false;
+}
+
 bool
 session_run(Session *session, GError **error)
 {

@@ -143,8 +143,11 @@ run_compare(OnnxlRun *run, GError **error)
     dumps[i].all = true;
     sessions[i].event = remember;
     sessions[i].event_data = &dumps[i];
-    good = good && session_open(&sessions[i], run, paths[i], error) && session_read_inputs(&sessions[i], run, error) &&
-           session_run(&sessions[i], error);
+    GError *failed = NULL;
+    good = good && session_open(&sessions[i], run, paths[i], &failed) &&
+           session_read_inputs(&sessions[i], run, &failed) && session_run(&sessions[i], &failed);
+    if (failed)
+      session_explain(&sessions[i], run, failed, error);
   }
   good = good && compare_sessions(run, sessions, dumps, &out, error);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
