@@ -22,7 +22,10 @@ source = config.onnxl_source_root
 build = config.onnxl_build_root
 
 config.name = "onnxl"
-config.test_format = lit.formats.ShTest(execute_external=True)
+# lit's own timeout needs a Python module that is not part of the standard library: the script starts itself anew in timeout(1).
+config.test_format = lit.formats.ShTest(execute_external=True, preamble_commands=[
+    '[ -n "$TIMED" ] || TIMED=1 exec timeout --verbose 300 bash "$0"',
+])
 config.suffixes = [".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.join(source, "tests", "lit")
