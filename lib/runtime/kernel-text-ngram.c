@@ -165,6 +165,8 @@ run_tf_idf_vectorizer(OnnxlKernelContext *context, GError **error)
                                    x->rank == 1 ? (int64_t[]){ pool.width } : (int64_t[]){ rows, pool.width }, error);
   if (!ids || !y)
     return false;
+  if (y->count == 0)
+    return true;
   for (int64_t i = 0; i < x->count; i++)
     ids[i] = onnxl_ml_lookup_find(&pool.items, &words, i);
   memset(y->data, 0, y->bytes);

@@ -217,9 +217,10 @@ open_group(Translator *t)
     return NULL;
   }
   if (starts_with(t, "(?P<") || (starts_with(t, "(?<") && peek(t, 3) != '=' && peek(t, 3) != '!')) {
-    for (n = peek(t, 2) == 'P' ? 4 : 3; g_ascii_isalnum(peek(t, n)) || peek(t, n) == '_'; n++)
+    size_t name = peek(t, 2) == 'P' ? 4 : 3;
+    for (n = name; g_ascii_isalnum(peek(t, n)) || peek(t, n) == '_'; n++)
       ;
-    if (peek(t, n) != '>')
+    if (n == name || peek(t, n) != '>')
       return "bad name of a group";
     /* The name has no use in a match, and PCRE2 takes fewer than RE2. */
     replace(t, n + 1, "(");
