@@ -158,13 +158,15 @@ run_ml_array_feature_extractor(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(ml_array_feature_extractor, EXACT);
 
-/* Rows and columns of an input of FeatureVectorizer; axes from the second on count as one. Without rows there are no
- * columns either: the dims of an empty tensor may be too large to be multiplied. */
+/* Rows and columns of an input of FeatureVectorizer; axes from the second on count as one. */
 static void
 vector_shape(const OnnxlValue *x, int64_t *ret_rows, int64_t *ret_columns)
 {
   *ret_rows = x->rank < 2 ? 1 : x->dims[0];
-  *ret_columns = *ret_rows == 0 ? 0 : x->count / *ret_rows;
+  if (x->rank == 2)
+    *ret_columns = x->dims[1];
+  else /* the dims of an empty tensor may be too large to be multiplied */
+    *ret_columns = *ret_rows == 0 ? 0 : x->count / *ret_rows;
 }
 
 /* Inputs with fewer columns than inputdimensions states are filled up with zeros, those with more are cut. */
