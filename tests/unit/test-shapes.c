@@ -140,26 +140,30 @@ test_if(void)
   TextShapes t = text_shapes(
     MODEL
     "(bool c, float[N,3] x, float[2,3] w) => (float[] same, float[] rank, float[] dim, float[] one, float[] only)\n"
-    "<bool true = {1}> { same = If (c)" BRANCHES("Neg (x)", "Abs (x)") " rank = If (c)" BRANCHES("Neg (x)", "Flatten "
-                                                                                                            "<axis = "
-                                                                                                            "1> (same)") " dim = If (c)" BRANCHES(
+    "<bool true = {1}> { same = If (c)" BRANCHES("Neg (x)", "Abs (x)") " rank = If (c)" BRANCHES(
       "Neg (x)",
-      "Concat <axis = 0> (x, x)") " one = If (true)" BRANCHES("Neg (x)",
-                                                              "Neg (w)") " only = If (c)" BRANCHES("MatMul (w, w)",
-                                                                                                   "Concat <axis = 1> "
-                                                                                                   "(x, x)") " v = "
-                                                                                                             "ReduceSum"
-                                                                                                             " <"
-                                                                                                             "keepdims "
-                                                                                                             "= 0> (x)"
-                                                                                                             " other = "
-                                                                                                             "If "
-                                                                                                             "(c"
-                                                                                                             ")" BRANCHES(
-                                                                                                               "Neg "
-                                                                                                               "(v)",
-                                                                                                               "Neg "
-                                                                                                               "(x)") " }");
+      "Flatten "
+      "<axis = "
+      "1> (same)") " dim = If (c)" BRANCHES("Neg (x)",
+                                            "Concat <axis = 0> (x, x)") " one = If (true)" BRANCHES("Neg (x)",
+                                                                                                    "Neg (w)") " only "
+                                                                                                               "= If "
+                                                                                                               "(c"
+                                                                                                               ")" BRANCHES("MatMul (w, w)",
+                                                                                                                            "Concat <axis = 1> "
+                                                                                                                            "(x, x)") " v = "
+                                                                                                                                      "ReduceSum"
+                                                                                                                                      " <"
+                                                                                                                                      "keepdims "
+                                                                                                                                      "= 0> (x)"
+                                                                                                                                      " other = "
+                                                                                                                                      "If "
+                                                                                                                                      "(c"
+                                                                                                                                      ")" BRANCHES(
+                                                                                                                                        "Neg "
+                                                                                                                                        "(v)",
+                                                                                                                                        "Neg "
+                                                                                                                                        "(x)") " }");
 
   check_shape(&t, "same", "float[N,3]");
   check_shape(&t, "rank", "float[N,3]");
@@ -191,6 +195,20 @@ test_loop(void)
   check_shape(&t, "ks", "float[5]");
   check_shape(&t, "es", "float[loop_es_0,2,loop_es_2]"); /* the size inside the body is another one each trip */
   CU_ASSERT_EQUAL(onnxl_diag_count(t.text.sink), 0);
+  text_shapes_clear(&t);
+}
+
+/* Without a trip the scan output has no rows, and no columns unless their number is fixed. */
+static void
+test_loop_without_trips(void)
+{
+  TextShapes t = text_shapes(MODEL "(float[T] r, float[N] x) => (float[] y)\n"
+                                   "<bool true = {1}, int64[0] none = {}> {\n"
+                                   "  s = Shape (r)  m = Reshape (s, none)\n"
+                                   "  y = Loop (m, true) <body = b (int64 i, bool c) => (bool co, float[] o) {\n"
+                                   "    co = Identity (c)  o = Neg (x) }> }");
+
+  check_shape(&t, "y", "float[T,N*min(1,T)]");
   text_shapes_clear(&t);
 }
 
@@ -255,5 +273,5 @@ UNIT_MAIN("shapes", { "declared symbols", test_declared_symbols },
           { "declared unknown sizes", test_declared_unknown_sizes }, { "inputs", test_inputs },
           { "default inputs", test_default_inputs }, { "unknown operator", test_unknown_operator },
           { "all errors", test_all_errors_are_found }, { "check", test_check }, { "if", test_if },
-          { "loop", test_loop }, { "scan", test_scan }, { "function", test_function },
-          { "growth", test_growth_is_bounded })
+          { "loop", test_loop }, { "loop without trips", test_loop_without_trips }, { "scan", test_scan },
+          { "function", test_function }, { "growth", test_growth_is_bounded })
