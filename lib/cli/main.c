@@ -166,6 +166,8 @@ install_handlers(void)
     if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
       sigaction(ends[i], &action, NULL);
   }
+  /* A file above the limit of its size is an error to be reported like any other. */
+  signal(SIGXFSZ, SIG_IGN);
   action.sa_handler = die_of_truncation;
   sigaction(SIGBUS, &action, NULL);
 }
