@@ -19,7 +19,7 @@ onnxl_shape_move(OnnxlShapeNode *n, uint32_t i, const OnnxlInfo *source, const u
   if (i >= n->n_outputs || !source || count > ONNXL_SHAPE_MAX_CONTENTS)
     return;
   OnnxlInfo *out = &n->outputs[i];
-  if (source->has_contents) {
+  if (source->contents) {
     OnnxlExpr *contents = onnxl_shape_contents(n, i, count);
     for (uint64_t k = 0; contents && k < count; k++)
       contents[k] = source->contents[map ? map[k] : k];

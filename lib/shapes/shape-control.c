@@ -195,7 +195,7 @@ onnxl_shape_rule_loop(OnnxlShapeNode *n)
   for (uint32_t i = 0; i < carried && i < n->n_outputs; i++)
     n->outputs[i] = inputs[2 + i];
   /* With a condition that always holds the trip count M says how many values are stacked. */
-  bool endless = inputs[1].has_contents && onnxl_shape_is(inputs[1].contents[0], 1);
+  bool endless = inputs[1].contents && onnxl_shape_is(inputs[1].contents[0], 1);
   OnnxlExpr trips = onnxl_shape_input(n, 0) && endless ? onnxl_shape_scalar(n, 0) : NULL;
   trips = onnxl_expr_max(n->pool, trips, onnxl_shape_lit(n, 0));
   bool known = trips != NULL;

@@ -291,7 +291,7 @@ variadic(OnnxlShapeNode *n, Binary f)
     return;
   int64_t count = onnxl_shape_small(n, 0);
   for (uint32_t i = 0; i < n->n_inputs; i++)
-    if (!n->inputs[i] || !n->inputs[i]->has_contents)
+    if (!n->inputs[i] || !n->inputs[i]->contents)
       return;
   OnnxlExpr *contents = count >= 0 ? onnxl_shape_contents(n, 0, (uint64_t)count) : NULL;
   if (!contents)
@@ -331,7 +331,7 @@ onnxl_shape_rule_where(OnnxlShapeNode *n)
     return;
   int64_t count = onnxl_shape_small(n, 0);
   for (uint32_t i = 0; i < 3; i++)
-    if (!onnxl_shape_input(n, i) || !n->inputs[i]->has_contents)
+    if (!onnxl_shape_input(n, i) || !n->inputs[i]->contents)
       return;
   if (count < 0)
     return;
@@ -414,7 +414,7 @@ cast(OnnxlShapeNode *n, int32_t to)
     return;
   if (input->reals && is_integer(to))
     cast_from_reals(n, input, to);
-  if (!input->has_contents)
+  if (!input->contents)
     return;
   if (!is_integer(to) && to != ONNXL_TYPE_BOOL) {
     if (to == ONNXL_TYPE_FLOAT || to == ONNXL_TYPE_DOUBLE || to == ONNXL_TYPE_FLOAT16)

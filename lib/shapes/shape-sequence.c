@@ -114,7 +114,8 @@ onnxl_shape_rule_split_to_sequence(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0), *split = onnxl_shape_input(n, 1);
   uint32_t axis, count;
-  OnnxlInfo element = { .kind = ONNXL_KIND_TENSOR, .elem_type = n->inputs[0] ? n->inputs[0]->elem_type : 0 };
+  int32_t whole_type = onnxl_shape_input(n, 0) ? n->inputs[0]->elem_type : 0;
+  OnnxlInfo element = { .kind = ONNXL_KIND_TENSOR, .elem_type = whole_type };
   if (!input || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis)) {
     put_sequence(n, 0, element_of(n, &element), -1);
     return;

@@ -175,6 +175,37 @@ test_wrong(void)
   }
 }
 
+/* Every operator, with no inputs, with too many of each kind, and without attributes: nothing is read that is not
+ * there. */
+static void
+test_wrong_inputs(void)
+{
+  static const char *const inputs[] = { "",      "q, q, q, q", "o, o, o, o", "x, x, x, x, x, x",
+                                        ", , x", "i, i, i, i", "z, z, z, z" };
+
+  for (int op = 0; op < ONNXL_N_OPS; op++) {
+    const OnnxlOpSchema *schema = onnxl_op_schema((OnnxlOp)op);
+    for (size_t i = 0; i < G_N_ELEMENTS(inputs); i++) {
+      char *text = g_strdup_printf(
+        "<ir_version: 10, opset_import: [\"\" : 18, \"%s\" : %d]> g (float[2,3] x, seq(float[N]) q0,\n"
+        "optional(float[2]) o) => (y, w) <int64[3] i = {1, 2, 3}, float z0 = {1.0}>\n"
+        "{ q = SequenceConstruct (x, x)  z = SequenceEmpty ()  y, , w = %s%s%s (%s) }",
+        schema->domain, schema->since, schema->domain, *schema->domain ? "." : "", schema->name, inputs[i]);
+      if (!*schema->domain) {
+        g_free(text);
+        text = g_strdup_printf(
+          "<ir_version: 10, opset_import: [\"\" : %d]> g (float[2,3] x, seq(float[N]) q, optional(float[2]) o,\n"
+          "seq(float[]) z) => (y, w) <int64[3] i = {1, 2, 3}> { y, , w = %s (%s) }",
+          schema->since, schema->name, inputs[i]);
+      }
+      TextShapes t = text_shapes(text);
+      CU_ASSERT_TRUE(t.inference != NULL || onnxl_diag_count(t.text.sink) > 0);
+      text_shapes_clear(&t);
+      g_free(text);
+    }
+  }
+}
+
 /* --- against counting --------------------------------------------------------------------------------------------- */
 
 static OnnxlExpr
@@ -359,5 +390,6 @@ test_split(void)
   }
 }
 
-UNIT_MAIN("shapes-rules", { "table", test_table }, { "wrong", test_wrong }, { "slice", test_slice },
-          { "slice by sizes", test_slice_symbolic }, { "reshape", test_reshape }, { "split", test_split })
+UNIT_MAIN("shapes-rules", { "table", test_table }, { "wrong", test_wrong }, { "wrong inputs", test_wrong_inputs },
+          { "slice", test_slice }, { "slice by sizes", test_slice_symbolic }, { "reshape", test_reshape },
+          { "split", test_split })
