@@ -181,6 +181,19 @@ print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
   onnxl_json_end(&json);
 }
 
+/* Outputs are shown anyway. */
+static void
+drop_outputs(const Session *session, const Dump *dump)
+{
+  for (guint i = dump->names->len; i-- > 0;)
+    for (uint32_t o = 0; o < onnxl_executor_n_outputs(session->executor); o++)
+      if (onnxl_str_is(onnxl_executor_output(session->executor, o)->name, g_ptr_array_index(dump->names, i))) {
+        g_ptr_array_remove_index(dump->names, i);
+        g_ptr_array_remove_index(dump->values, i);
+        break;
+      }
+}
+
 bool
 write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
 {
@@ -192,6 +205,7 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--dump %s: no such value was computed", exec_options.dump.items[i]);
   }
   bool to_stdout = false;
+  drop_outputs(session, dump);
   for (size_t i = 0; i < exec_options.outputs.count; i++) {
     to_stdout = to_stdout || g_str_has_suffix(exec_options.outputs.items[i], "=@-");
     if (!write_named(session, dump, exec_options.outputs.items[i], error))

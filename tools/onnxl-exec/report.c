@@ -92,7 +92,7 @@ check_value(Report *report, const OnnxlEvent *event)
     range.max = fmax(range.max, x);
     sum += x;
   }
-  range.mean = value->count > 0 ? sum / (double)value->count : NAN;
+  range.mean = value->count == 0 || isnan(sum) ? NAN : sum / (double)value->count; /* without a NaN's sign */
   range.name = g_strndup(event->name.data, event->name.size);
   g_array_append_val(report->ranges, range);
   if ((exec_options.fail_on == 1 && range.nans > 0) || (exec_options.fail_on == 2 && range.infinities > 0))
