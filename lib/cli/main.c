@@ -86,6 +86,7 @@ static const struct {
 /* State of the run that signal handlers and the final checks need. */
 static const char *tool_name = "onnxl";
 static uint32_t earlier_errors; /* in sinks that were printed and dropped */
+static bool earlier_failure;    /* an error that onnxl_run_failed() printed */
 
 static OnnxlReportStyle
 report_style(void)
@@ -274,7 +275,7 @@ close_standard_output(GError **error)
 static int
 exit_status(const OnnxlRun *run, const GError *error)
 {
-  if (error && !g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_INVALID))
+  if (earlier_failure || (error && !g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_INVALID)))
     return EXIT_CANNOT;
   bool wrong = error || run->differs || earlier_errors > 0 || (run->sink && onnxl_diag_errors(run->sink) > 0);
   return wrong ? EXIT_WRONG_INPUT : EXIT_DONE;
@@ -285,7 +286,7 @@ run_tool(OnnxlRun *run, GError **error)
 {
   bool ok = run->tool->run(run, error);
   /* A model that is wrong has no output either, and a stale dependency file would be worse than none. */
-  if (ok && common.dependencies && earlier_errors == 0 && onnxl_diag_errors(run->sink) == 0)
+  if (ok && common.dependencies && !earlier_failure && earlier_errors == 0 && onnxl_diag_errors(run->sink) == 0)
     ok = write_dependencies(run, error);
   return ok;
 }
@@ -369,6 +370,17 @@ onnxl_run_flush_diags(OnnxlRun *run, const char *file)
   run->sink = onnxl_diag_sink_new(file);
   /* The options were right the first time. */
   (void)!configure_sink(run->sink, NULL);
+}
+
+void
+onnxl_run_failed(OnnxlRun *run, GError **error)
+{
+  print_error(*error);
+  if (g_error_matches(*error, ONNXL_ERROR, ONNXL_ERROR_INVALID))
+    run->differs = true;
+  else
+    earlier_failure = true;
+  g_clear_error(error);
 }
 
 void

@@ -83,6 +83,10 @@ void onnxl_run_add_input(OnnxlRun *run, const char *path);
  * each. Findings that were printed still count for the exit status. */
 void onnxl_run_flush_diags(OnnxlRun *run, const char *file);
 
+/* Prints *error and clears it, for a tool with several inputs that goes on to the next one. The exit status will be the
+ * one that returning it would have made. */
+void onnxl_run_failed(OnnxlRun *run, GError **error);
+
 /* One line "TOOL: …" on standard error with -v only. */
 void onnxl_run_verbose(const OnnxlRun *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

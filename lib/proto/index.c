@@ -15,6 +15,7 @@ typedef struct Builder {
   OnnxlMap scope;     /* names visible now, to value ids; ONNXL_NONE once their graph was left */
   GArray *captured;   /* of the nodes around this place, a stack of value ids */
   uint32_t *stamps;   /* by value: the last node that captured it, plus 1 */
+  OnnxlMap **later;   /* by graph: names to the last node that gives them, made when an undefined name asks */
   bool full;          /* the arena is exhausted */
 } Builder;
 
@@ -58,8 +59,11 @@ append_path(GString *path, const OnnxlIndexGraph *graphs, const OnnxlIndexNode *
 {
   const OnnxlIndexGraph *g = &graphs[graph];
 
-  if (g->parent_node == ONNXL_NONE)
+  if (g->parent_node == ONNXL_NONE) {
+    if (g->function)
+      g_string_append_printf(path, "/%.*s", ONNXL_ARG(g->function->name));
     return;
+  }
   const OnnxlIndexNode *node = &nodes[g->parent_node];
   const OnnxlIndexGraph *around = &graphs[node->graph];
   append_path(path, graphs, nodes, node->graph);
@@ -146,15 +150,25 @@ id_of(const Builder *b, const OnnxlIndexValue *value)
   return value ? (uint32_t)(value - b->values) : ONNXL_NONE;
 }
 
-/* True when a later node of the graph defines the name: then the order is wrong. */
+/* The node from number from on that gives the name: then the order is wrong. */
 static const OnnxlNode *
-later_producer(const OnnxlNodeList *nodes, size_t from, OnnxlStr name)
+later_producer(Builder *b, uint32_t graph, const OnnxlNodeList *nodes, size_t from, OnnxlStr name)
 {
-  for (size_t i = from; i < nodes->count; i++)
-    for (size_t j = 0; j < nodes->items[i].output.count; j++)
-      if (onnxl_str_equal(nodes->items[i].output.items[j], name))
-        return &nodes->items[i];
-  return NULL;
+  OnnxlMap **later = &b->later[graph];
+
+  if (!*later) {
+    *later = ONNXL_NEW(b->arena, OnnxlMap);
+    if (*later)
+      **later = onnxl_map_new(b->arena, 0);
+    for (size_t i = 0; *later && i < nodes->count; i++)
+      for (size_t j = 0; j < nodes->items[i].output.count; j++) {
+        uint32_t *slot = onnxl_map_put(*later, nodes->items[i].output.items[j], 0, NULL);
+        if (slot)
+          *slot = (uint32_t)i;
+      }
+  }
+  uint32_t last = *later ? onnxl_map_get(*later, name) : ONNXL_MAP_NONE;
+  return last != ONNXL_MAP_NONE && last >= from ? &nodes->items[last] : NULL;
 }
 
 /* The value of a name that a node uses, noted as captured when it comes from a graph around this one. */
@@ -165,7 +179,7 @@ use(Builder *b, OnnxlStr name, uint32_t graph, const OnnxlNodeList *nodes, size_
   uint32_t node = b->graphs[graph].first_node + (uint32_t)i;
 
   if (id == ONNXL_MAP_NONE) {
-    const OnnxlNode *producer = later_producer(nodes, i, name);
+    const OnnxlNode *producer = later_producer(b, graph, nodes, i, name);
     if (producer)
       finding(b, ONNXL_DIAG_UNDEFINED_VALUE, graph, node,
               "input '%.*s' is defined only by this node or a later one (%.*s): the nodes are not in order, or form a cycle",
@@ -451,6 +465,7 @@ onnxl_index_new(const OnnxlModel *model, const OnnxlFunction *function, OnnxlAre
     b.graphs = ONNXL_NEW_ARRAY(arena, OnnxlIndexGraph, totals.graphs);
     b.ids = ONNXL_NEW_ARRAY(arena, uint32_t, totals.ids);
     b.stamps = ONNXL_NEW_ARRAY(arena, uint32_t, totals.values);
+    b.later = ONNXL_NEW_ARRAY(arena, OnnxlMap *, totals.graphs);
     b.scope = onnxl_map_new(arena, totals.values);
   }
   if (!fits || onnxl_arena_exhausted(arena)) {

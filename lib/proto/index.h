@@ -91,8 +91,8 @@ const OnnxlFunctionTable *onnxl_function_table_new(const OnnxlModel *model, Onnx
 /* The function that the node calls, or NULL. */
 const OnnxlFunction *onnxl_function_table_find(const OnnxlFunctionTable *table, const OnnxlNode *node);
 
-/* Path of a node for messages: "/then_branch/conv1 (Conv)"; an unnamed node by its index: "/#3 (Conv)". Returns: in the
- * arena. */
+/* Path of a node for messages: "/if1/then_branch/conv1 (Conv)"; an unnamed node by its index: "/#3 (Conv)"; in a function's
+ * body below its name: "/f/conv1 (Conv)". Returns: in the arena. */
 const char *onnxl_index_node_path(const OnnxlIndex *index, uint32_t node, OnnxlArena *arena);
 
 #endif

@@ -21,6 +21,7 @@ struct OnnxlDiagSink {
   uint32_t sources; /* findings with a source line so far */
   bool kept;        /* the finding before was kept, so its notes are too */
   bool all_errors;  /* -Werror */
+  bool optional;    /* errors can be switched off too */
   uint8_t modes[ONNXL_N_DIAGS];
   OnnxlStr text;
   uint32_t text_line; /* a line of text found before, and where it starts: findings mostly come in order */
@@ -105,6 +106,12 @@ set_mode(OnnxlDiagSink *sink, const char *text, Mode mode)
     }
   }
   return found;
+}
+
+void
+onnxl_diag_sink_set_optional(OnnxlDiagSink *sink, bool optional)
+{
+  sink->optional = optional;
 }
 
 bool
@@ -204,8 +211,8 @@ onnxl_diag(OnnxlDiagSink *sink, OnnxlDiagId id, const OnnxlLocation *where, cons
 {
   OnnxlSeverity severity = ids[id].severity;
   Mode mode = sink->modes[id];
-  /* An error cannot be switched off: a function that reported one returns false. */
-  sink->kept = severity == ONNXL_SEVERITY_ERROR || mode != MODE_OFF;
+  /* As a rule an error cannot be switched off: a function that reported one returns false. */
+  sink->kept = mode != MODE_OFF || (severity == ONNXL_SEVERITY_ERROR && !sink->optional);
   if (!sink->kept)
     return;
   if (mode == MODE_ERROR || (sink->all_errors && severity == ONNXL_SEVERITY_WARNING && mode != MODE_NOT_ERROR))
