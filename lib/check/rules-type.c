@@ -252,7 +252,9 @@ check_operand(Operands *o, OnnxlStr name, OnnxlCheckType type, const OnnxlOpPara
   const OnnxlOpConstraint *constraint = find_constraint(schema, param->type);
   OnnxlCheckType wanted = constraint ? (OnnxlCheckType){ 0 } : written_type(param->type);
 
-  if (type.form == ONNXL_FORM_UNKNOWN)
+  OnnxlCheckType *bound = constraint ? &o->bound[constraint - schema->constraints] : NULL;
+
+  if (type.form == ONNXL_FORM_UNKNOWN || (bound && bound->form == type.form && bound->elem == type.elem))
     return;
   g_autofree char *text = NULL;
   if (constraint ? !allows(constraint, type)
@@ -261,15 +263,16 @@ check_operand(Operands *o, OnnxlStr name, OnnxlCheckType type, const OnnxlOpPara
     text = type_text(type);
     onnxl_check_report(o->check, o->at, ONNXL_DIAG_OPERAND_TYPE, "%s '%.*s' (%s) is %s, which %s does not take there",
                        what, ONNXL_ARG(name), param->name, text, schema->name);
+    if (bound && bound->form == ONNXL_FORM_UNKNOWN)
+      *bound = type; /* so that the same is not said of the next operand */
     return;
   }
   if (!constraint || (param->option == ONNXL_PARAM_VARIADIC && param->heterogeneous) || type.elem == 0 ||
       type.form == ONNXL_FORM_OTHER)
     return;
-  OnnxlCheckType *bound = &o->bound[constraint - schema->constraints];
   if (bound->form == ONNXL_FORM_UNKNOWN) {
     *bound = type;
-  } else if (bound->form != type.form || bound->elem != type.elem) {
+  } else {
     g_autofree char *first = type_text(*bound);
     text = type_text(type);
     onnxl_check_report(o->check, o->at, ONNXL_DIAG_TYPE_MISMATCH, "%s '%.*s' (%s) is %s when %s of %s is %s already",

@@ -88,7 +88,6 @@ static void
 resolve(const OnnxlCheck *check, OnnxlCheckPlace *at)
 {
   const OnnxlNode *node = at->node;
-  int64_t newest = onnxl_op_newest(node->domain);
 
   at->version = onnxl_opset_version(check->model, check->body->function, node->domain);
   /* Before ir_version 3 there was but one operator set. */
@@ -97,7 +96,7 @@ resolve(const OnnxlCheck *check, OnnxlCheckPlace *at)
   if (check->functions)
     at->callee = onnxl_function_table_find(check->functions, node);
   if (!at->callee)
-    at->schema = onnxl_op_find(node->domain, node->op_type, MIN(at->version, newest));
+    at->schema = onnxl_op_find(node->domain, node->op_type, at->version);
 }
 
 static void
