@@ -15,7 +15,7 @@ typedef struct Result {
 static Result
 read_limited(OnnxlStr bytes, uint32_t max_depth, size_t budget)
 {
-  Result result = { onnxl_arena_new(budget), onnxl_diag_sink_new("test"), NULL, { 0 }, false };
+  Result result = { .arena = onnxl_arena_new(budget), .sink = onnxl_diag_sink_new("test") };
   OnnxlLimits limits = { .max_depth = max_depth };
 
   result.ok = onnxl_wire_read(&onnxl_model_descriptor, bytes, 0, &limits, result.arena, &result.model, result.sink,
