@@ -204,7 +204,7 @@ void
 onnxl_shape_rule_einsum(OnnxlShapeNode *n)
 {
   OnnxlStr equation = onnxl_attr_string(n->schema, n->proto, "equation");
-  if (!is_equation(equation)) {
+  if (!equation.data || !is_equation(equation)) {
     onnxl_shape_error(n, "'%.*s' is no equation", ONNXL_ARG(equation));
     return;
   }
