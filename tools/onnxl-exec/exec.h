@@ -23,7 +23,7 @@ typedef struct ExecOptions {
   const char *trace;
   bool no_release;
   uint32_t max_buffers, threads, repeat, warmup;
-  bool check_values;
+  bool check_shapes, check_values;
   int fail_on;                 /* 0 nothing, 1 NaN, 2 infinities */
   bool test;
   double rtol, atol;
@@ -79,6 +79,13 @@ bool report_takes_stdout(const Report *report);
 bool report_failed(const Report *report);
 bool report_finish(Report *report, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void report_free(Report *report);
+
+/* --check-shapes: differences are findings. */
+typedef struct ShapeCheck ShapeCheck;
+ShapeCheck *shape_check_new(OnnxlRun *run, const OnnxlModel *model, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void shape_check_event(ShapeCheck *check, const OnnxlEvent *event);
+void shape_check_finish(const ShapeCheck *check);
+void shape_check_free(ShapeCheck *check);
 
 /* --test and --compare. */
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -26,6 +26,7 @@ static const OnnxlOption options[] = {
   ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads at most; kernels run on one so far"),
   ONNXL_COUNT(0, "repeat", "N", &exec_options.repeat, "run N times and print the shortest and the median time"),
   ONNXL_COUNT(0, "warmup", "N", &exec_options.warmup, "runs before those that count"),
+  ONNXL_FLAG(0, "check-shapes", &exec_options.check_shapes, "compare every value's shape with the inferred one"),
   ONNXL_FLAG(0, "check-values", &exec_options.check_values,
              "print smallest, largest and mean value of everything computed, and how many are NaN or infinite"),
   ONNXL_CHOICE(0, "fail-on", "nothing|nan|inf", &exec_options.fail_on, "exit with 1 when a value has one"),
@@ -40,6 +41,7 @@ static const OnnxlOption options[] = {
 typedef struct Watch {
   Report *report;
   Dump *dump;
+  ShapeCheck *shapes;
 } Watch;
 
 static void
@@ -48,6 +50,8 @@ watch_event(void *data, const OnnxlEvent *event)
   Watch *watch = data;
   report_event(watch->report, event);
   dump_event(watch->dump, event);
+  if (watch->shapes)
+    shape_check_event(watch->shapes, event);
 }
 
 static bool
@@ -59,18 +63,24 @@ run_model(OnnxlRun *run, GError **error)
   dump_init(&dump);
   onnxl_output_init(&out, STDOUT_FILENO);
   Report *report = report_new(run, error);
-  Watch watch = { report, &dump };
+  Watch watch = { report, &dump, NULL };
   session.event = watch_event;
   session.event_data = &watch;
   GError *failed = NULL;
   bool good = report && session_open(&session, run, run->input, &failed) &&
-              session_read_inputs(&session, run, &failed) && session_run(&session, &failed);
+              session_read_inputs(&session, run, &failed);
+  if (good && exec_options.check_shapes)
+    good = (watch.shapes = shape_check_new(run, session.model, &failed)) != NULL;
+  good = good && session_run(&session, &failed);
+  if (good && watch.shapes)
+    shape_check_finish(watch.shapes);
   good = good && write_outputs(run, &session, &dump, report_takes_stdout(report) ? NULL : &out, &failed) &&
          report_finish(report, &out, &failed);
   if (failed)
     session_explain(&session, run, failed, error);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
   onnxl_output_clear(&out);
+  shape_check_free(watch.shapes);
   report_free(report);
   dump_clear(&dump);
   session_close(&session);

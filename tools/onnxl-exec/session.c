@@ -113,6 +113,12 @@ session_read_inputs(Session *session, OnnxlRun *run, GError **error)
     session->inputs[i] = onnxl_input_read(&context, place, "random", &file, error);
     good = session->inputs[i] != NULL;
   }
+  for (uint32_t i = 0; good && i < onnxl_executor_n_inputs(session->executor); i++) {
+    const OnnxlIndexValue *place = onnxl_executor_input(session->executor, i);
+    if (!session->inputs[i] && place->kind != ONNXL_VALUE_INITIALIZER)
+      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no value: give it as --input %.*s=…, or use --random",
+                        ONNXL_ARG(place->name), ONNXL_ARG(place->name));
+  }
   onnxl_bindings_clear(&bindings);
   return good;
 }
