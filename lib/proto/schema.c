@@ -38,23 +38,22 @@ MESSAGES(DECLARE)
 #undef DECLARE
 
 /* Rows: single value with presence in the pointer; number with a has_ member; list; single message; list of messages. */
-#define TEXT(T, member, number, kind) { #member, number, ONNXL_FIELD_##kind, false, 0, offsetof(T, member), 0, NULL }
+#define ROW(T, member, number, kind, repeated, oneof, has_offset, presence, message)                                   \
+  { #member, number, ONNXL_FIELD_##kind, repeated, oneof, offsetof(T, member), has_offset, offsetof(T, presence), message }
+#define TEXT(T, member, number, kind) ROW(T, member, number, kind, false, 0, 0, member.data, NULL)
 #define NUMBER(T, member, number, kind)                                                                                \
-  { #member, number, ONNXL_FIELD_##kind, false, 0, offsetof(T, member), offsetof(T, has_##member), NULL }
-#define LIST(T, member, number, kind) { #member, number, ONNXL_FIELD_##kind, true, 0, offsetof(T, member), 0, NULL }
-#define PACKED(T, member, number, kind)                                                                                \
-  { #member, number, ONNXL_FIELD_PACKED_##kind, false, 0, offsetof(T, member), 0, NULL }
-#define MESSAGE(T, member, number, id)                                                                                 \
-  { #member, number, ONNXL_FIELD_MESSAGE, false, 0, offsetof(T, member), 0, &onnxl_##id##_descriptor }
+  ROW(T, member, number, kind, false, 0, offsetof(T, has_##member), has_##member, NULL)
+#define LIST(T, member, number, kind) ROW(T, member, number, kind, true, 0, 0, member.count, NULL)
+#define PACKED(T, member, number, kind) ROW(T, member, number, PACKED_##kind, false, 0, 0, member.bytes.size, NULL)
+#define MESSAGE(T, member, number, id) ROW(T, member, number, MESSAGE, false, 0, 0, member, &onnxl_##id##_descriptor)
 #define MESSAGES_OF(T, member, number, id)                                                                             \
-  { #member, number, ONNXL_FIELD_MESSAGE, true, 0, offsetof(T, member), 0, &onnxl_##id##_descriptor }
+  ROW(T, member, number, MESSAGE, true, 0, 0, member.count, &onnxl_##id##_descriptor)
 /* The same as a member of the message's oneof. */
-#define ONEOF_TEXT(T, member, number, kind)                                                                            \
-  { #member, number, ONNXL_FIELD_##kind, false, 1, offsetof(T, member), 0, NULL }
+#define ONEOF_TEXT(T, member, number, kind) ROW(T, member, number, kind, false, 1, 0, member.data, NULL)
 #define ONEOF_NUMBER(T, member, number, kind)                                                                          \
-  { #member, number, ONNXL_FIELD_##kind, false, 1, offsetof(T, member), offsetof(T, has_##member), NULL }
+  ROW(T, member, number, kind, false, 1, offsetof(T, has_##member), has_##member, NULL)
 #define ONEOF_MESSAGE(T, member, number, id)                                                                           \
-  { #member, number, ONNXL_FIELD_MESSAGE, false, 1, offsetof(T, member), 0, &onnxl_##id##_descriptor }
+  ROW(T, member, number, MESSAGE, false, 1, 0, member, &onnxl_##id##_descriptor)
 
 static const OnnxlFieldDescriptor attribute_fields[] = {
   TEXT(OnnxlAttribute, name, 1, STRING),
@@ -274,8 +273,13 @@ static const OnnxlFieldDescriptor function_fields[] = {
   MESSAGES_OF(OnnxlFunction, metadata_props, 14, pair),
 };
 
+#define ID(id, text, type) ID_##id,
+enum { MESSAGES(ID) N_MESSAGES };
+#undef ID
+_Static_assert(N_MESSAGES == ONNXL_N_MESSAGES, "schema.h says how many messages there are");
+
 #define DEFINE(id, text, type)                                                                                         \
-  const OnnxlMessageDescriptor onnxl_##id##_descriptor = { text, sizeof(type), id##_fields,                            \
+  const OnnxlMessageDescriptor onnxl_##id##_descriptor = { text, ID_##id, sizeof(type), id##_fields,                   \
                                                            G_N_ELEMENTS(id##_fields) };
 MESSAGES(DEFINE)
 #undef DEFINE
@@ -283,7 +287,6 @@ MESSAGES(DEFINE)
 #define REFER(id, text, type) &onnxl_##id##_descriptor,
 const OnnxlMessageDescriptor *const onnxl_message_descriptors[] = { MESSAGES(REFER) };
 #undef REFER
-const size_t onnxl_n_message_descriptors = G_N_ELEMENTS(onnxl_message_descriptors);
 
 const OnnxlFieldDescriptor *
 onnxl_field_by_number(const OnnxlMessageDescriptor *message, uint32_t number)
@@ -301,34 +304,6 @@ onnxl_field_by_name(const OnnxlMessageDescriptor *message, OnnxlStr name)
     if (onnxl_str_is(name, message->fields[i].name))
       return &message->fields[i];
   return NULL;
-}
-
-bool
-onnxl_field_is_set(const OnnxlFieldDescriptor *field, const void *message)
-{
-  const void *member = onnxl_field_member(field, message);
-
-  if (field->repeated)
-    return ((const OnnxlStrList *)member)->count > 0;
-  switch (field->kind) {
-  case ONNXL_FIELD_STRING:
-  case ONNXL_FIELD_BYTES:
-    return ((const OnnxlStr *)member)->data != NULL;
-  case ONNXL_FIELD_MESSAGE:
-    return *(void *const *)member != NULL;
-  case ONNXL_FIELD_PACKED_FLOAT:
-  case ONNXL_FIELD_PACKED_DOUBLE:
-  case ONNXL_FIELD_PACKED_INT32:
-  case ONNXL_FIELD_PACKED_INT64:
-  case ONNXL_FIELD_PACKED_UINT64:
-    return ((const OnnxlPacked *)member)->bytes.size > 0;
-  case ONNXL_FIELD_INT32:
-  case ONNXL_FIELD_ENUM:
-  case ONNXL_FIELD_INT64:
-  case ONNXL_FIELD_FLOAT:
-    return *(const bool *)((const char *)message + field->has_offset);
-  }
-  return false;
 }
 
 static bool

@@ -29,20 +29,22 @@ typedef struct OnnxlFieldDescriptor {
   bool repeated;  /* an ONNXL_LIST of strings, int64_t, float or messages (never set for PACKED kinds) */
   uint8_t oneof;  /* not 0: fields of the message with the same number exclude each other */
   uint16_t offset; /* of the member */
-  uint16_t has_offset; /* of its has_ member, for single numbers */
+  uint16_t has_offset; /* of its has_ member, for single numbers, else 0 */
+  uint16_t presence; /* of others: of the pointer or size in the member that is not 0 when it is set */
   const OnnxlMessageDescriptor *message; /* of kind MESSAGE */
 } OnnxlFieldDescriptor;
 
 struct OnnxlMessageDescriptor {
   const char *name; /* "NodeProto" */
+  size_t id;        /* position in onnxl_message_descriptors */
   size_t size;      /* of the struct */
   const OnnxlFieldDescriptor *fields; /* in the order of onnx.proto */
   size_t n_fields;
 };
 
 /* All messages, in the order of onnx.proto. */
-extern const OnnxlMessageDescriptor *const onnxl_message_descriptors[];
-extern const size_t onnxl_n_message_descriptors;
+enum { ONNXL_N_MESSAGES = 28 };
+extern const OnnxlMessageDescriptor *const onnxl_message_descriptors[ONNXL_N_MESSAGES];
 
 extern const OnnxlMessageDescriptor onnxl_model_descriptor;
 extern const OnnxlMessageDescriptor onnxl_graph_descriptor;
@@ -62,7 +64,16 @@ const OnnxlFieldDescriptor *onnxl_field_by_number(const OnnxlMessageDescriptor *
 const OnnxlFieldDescriptor *onnxl_field_by_name(const OnnxlMessageDescriptor *message, OnnxlStr name);
 
 /* True when the field is set in the message struct: present, or a list that is not empty. */
-bool onnxl_field_is_set(const OnnxlFieldDescriptor *field, const void *message);
+static inline bool
+onnxl_field_is_set(const OnnxlFieldDescriptor *field, const void *message)
+{
+  uintptr_t presence;
+
+  if (field->has_offset)
+    return *((const bool *)message + field->has_offset);
+  memcpy(&presence, (const char *)message + field->presence, sizeof(presence));
+  return presence != 0;
+}
 
 /* Address of the member. */
 static inline void *

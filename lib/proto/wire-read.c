@@ -1,5 +1,5 @@
-/* One pass over the bytes, driven by the field table: each message is walked twice at its own level, first to count the
- * items of its lists, then to fill them, so that a list is one exact block and nothing is ever moved. */
+/* One walk over the bytes, driven by the field table. Lists are exact blocks that are never moved in the usual case, where
+ * the items of a list stand one after the other: the first one looks ahead and counts them. */
 #include "proto/wire.h"
 
 #include <inttypes.h>
@@ -20,8 +20,9 @@ enum {
 /* Payloads below this size count as metadata when the budget is set. */
 #define PAYLOAD_SIZE 1024
 
-/* More than any message has. */
+/* More than any message has, and above any of its field numbers. */
 #define MAX_FIELDS 24
+#define MAX_NUMBER 32
 
 typedef struct Reader {
   const char *start; /* of the whole input */
@@ -30,6 +31,7 @@ typedef struct Reader {
   OnnxlArena *arena;
   OnnxlDiagSink *sink;
   GError **error;
+  uint8_t (*rows)[MAX_NUMBER]; /* by message and field number: position in its rows plus 1, or 0 */
 } Reader;
 
 /* One field as it stands on the wire. */
@@ -81,7 +83,7 @@ read_varint(Reader *reader, const char **at, const char *end, uint64_t *ret_valu
   return invalid(reader, p, ONNXL_DIAG_WIRE, "a number is longer than 10 bytes");
 }
 
-static bool read_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field);
+static bool read_any_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field);
 
 /* Finds the end of a group, whose start tag was read: *at goes behind the end tag, field->bytes is what lies between. */
 static bool
@@ -97,7 +99,7 @@ read_group(Reader *reader, const char **at, const char *end, uint32_t depth, Fie
 
     if (before == end)
       return invalid(reader, group->at, ONNXL_DIAG_TRUNCATED, "truncated field: a group without an end");
-    if (!read_field(reader, at, end, depth + 1, &inner))
+    if (!read_any_field(reader, at, end, depth + 1, &inner))
       return false;
     if (inner.wire_type != WIRE_END_GROUP)
       continue;
@@ -108,9 +110,8 @@ read_group(Reader *reader, const char **at, const char *end, uint32_t depth, Fie
   }
 }
 
-/* Reads the field at *at and moves *at behind it. depth: of the message that holds it. */
 static bool
-read_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field)
+read_any_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field)
 {
   uint64_t tag;
 
@@ -162,60 +163,64 @@ read_field(Reader *reader, const char **at, const char *end, uint32_t depth, Fie
   }
 }
 
-static bool
+/* Reads the field at *at and moves *at behind it. depth: of the message that holds it. */
+static inline bool
+read_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field)
+{
+  const uint8_t *p = (const uint8_t *)*at;
+  size_t left = (size_t)(end - *at);
+
+  /* Most fields by far are a string or a message with one byte for the tag and one for the length. */
+  if (left >= 2 && p[0] >= 8 && p[0] < 0x80 && (p[0] & 7) == WIRE_BYTES && p[1] < 0x80 && p[1] <= left - 2) {
+    *field = (Field){ (uint32_t)p[0] >> 3, WIRE_BYTES, 0, { *at + 2, p[1] }, *at };
+    *at += 2 + p[1];
+    return true;
+  }
+  return read_any_field(reader, at, end, depth, field);
+}
+
+static inline bool
 is_packed(const OnnxlFieldDescriptor *field)
 {
   return field->kind >= ONNXL_FIELD_PACKED_FLOAT;
 }
 
 /* The wire type of one value of the field. */
-static uint32_t
+static inline uint32_t
 wire_type_of(const OnnxlFieldDescriptor *field)
 {
-  switch (field->kind) {
-  case ONNXL_FIELD_STRING:
-  case ONNXL_FIELD_BYTES:
-  case ONNXL_FIELD_MESSAGE:
-    return WIRE_BYTES;
-  case ONNXL_FIELD_FLOAT:
-  case ONNXL_FIELD_PACKED_FLOAT:
-    return WIRE_FIXED32;
-  case ONNXL_FIELD_PACKED_DOUBLE:
-    return WIRE_FIXED64;
-  default:
-    return WIRE_VARINT;
-  }
+  static const uint8_t types[] = {
+    [ONNXL_FIELD_STRING] = WIRE_BYTES,
+    [ONNXL_FIELD_BYTES] = WIRE_BYTES,
+    [ONNXL_FIELD_INT32] = WIRE_VARINT,
+    [ONNXL_FIELD_ENUM] = WIRE_VARINT,
+    [ONNXL_FIELD_INT64] = WIRE_VARINT,
+    [ONNXL_FIELD_FLOAT] = WIRE_FIXED32,
+    [ONNXL_FIELD_MESSAGE] = WIRE_BYTES,
+    [ONNXL_FIELD_PACKED_FLOAT] = WIRE_FIXED32,
+    [ONNXL_FIELD_PACKED_DOUBLE] = WIRE_FIXED64,
+    [ONNXL_FIELD_PACKED_INT32] = WIRE_VARINT,
+    [ONNXL_FIELD_PACKED_INT64] = WIRE_VARINT,
+    [ONNXL_FIELD_PACKED_UINT64] = WIRE_VARINT,
+  };
+  return types[field->kind];
 }
 
 /* The row of a field on the wire; NULL when it is to be kept as unknown, as protobuf does for an unexpected wire type. */
-static const OnnxlFieldDescriptor *
-known_field(const OnnxlMessageDescriptor *descriptor, const Field *field)
+static inline const OnnxlFieldDescriptor *
+known_field(const Reader *reader, const OnnxlMessageDescriptor *descriptor, const Field *field)
 {
-  const OnnxlFieldDescriptor *known = onnxl_field_by_number(descriptor, field->number);
+  uint8_t row = field->number < MAX_NUMBER ? reader->rows[descriptor->id][field->number] : 0;
 
-  if (!known)
+  if (row == 0)
     return NULL;
+  const OnnxlFieldDescriptor *known = &descriptor->fields[row - 1];
   if (field->wire_type == wire_type_of(known))
     return known;
   /* A list of numbers may be packed or not, whatever onnx.proto says. */
   if (field->wire_type == WIRE_BYTES && (is_packed(known) || known->repeated))
     return known;
   return NULL;
-}
-
-/* Room for n more items in a list of the message; items already there (the message came in two pieces) are kept. */
-static bool
-make_room(Reader *reader, OnnxlStrList *list, size_t item_size, size_t n)
-{
-  size_t total;
-  void *items = onnxl_size_add(list->count, n, &total) ? onnxl_arena_array(reader->arena, total, item_size) : NULL;
-
-  if (!items)
-    return exhausted(reader);
-  if (list->count > 0)
-    memcpy(items, list->items, list->count * item_size);
-  list->items = items;
-  return true;
 }
 
 static size_t
@@ -229,8 +234,12 @@ item_size(const OnnxlFieldDescriptor *field)
     return sizeof(OnnxlStr);
   case ONNXL_FIELD_FLOAT:
     return sizeof(float);
-  default:
+  case ONNXL_FIELD_INT32:
+  case ONNXL_FIELD_ENUM:
+  case ONNXL_FIELD_INT64:
     return sizeof(int64_t);
+  default: /* packed */
+    return 1;
   }
 }
 
@@ -246,87 +255,109 @@ packed_size(const Field *field)
   return n;
 }
 
-/* A packed list in one piece stays where it lies (data is NULL until then). One that comes in several, or unpacked, gets
- * one block for all its bytes, to which add_packed() appends. */
-static bool
-make_packed_room(Reader *reader, OnnxlPacked *packed, size_t pieces, bool unpacked, size_t size)
+/* Items that a field adds to its list: bytes of a packed list, numbers of another list of numbers, else one. */
+static inline size_t
+items_of(const OnnxlFieldDescriptor *known, const Field *field)
 {
-  size_t total;
+  uint64_t n = 1;
 
-  if (pieces == 0 || (pieces == 1 && !unpacked && packed->bytes.size == 0))
-    return true;
-  char *bytes =
-    onnxl_size_add(packed->bytes.size, size, &total) ? onnxl_arena_alloc(reader->arena, total) : NULL;
-  if (!bytes)
-    return exhausted(reader);
-  if (packed->bytes.size > 0)
-    memcpy(bytes, packed->bytes.data, packed->bytes.size);
-  packed->bytes.data = bytes;
+  if (!known)
+    return 1;
+  if (is_packed(known))
+    return field->wire_type == WIRE_BYTES ? field->bytes.size : packed_size(field);
+  if (field->wire_type != wire_type_of(known))
+    (void)onnxl_packed_count((OnnxlPacked){ field->bytes }, known->kind == ONNXL_FIELD_FLOAT ? 4 : 0, &n);
+  return (size_t)n;
+}
+
+/* A message that is being read. */
+typedef struct Walk {
+  const OnnxlMessageDescriptor *descriptor;
+  void *message;
+  const char *at, *end;
+  uint32_t depth;
+  const OnnxlFieldDescriptor *run; /* the list whose items stand here one after the other */
+  size_t run_left;                 /* room for the rest of them */
+  bool scattered;                  /* some list goes on behind another field: see room[], which is not set before */
+  size_t room[MAX_FIELDS + 1];     /* by row; the last one is for unknown fields */
+} Walk;
+
+/* Counts the items of a list (known NULL: of the unknown fields) from the walk's place on: all, or those that follow the
+ * field just met. */
+static bool
+count_items(Reader *reader, const Walk *walk, const OnnxlFieldDescriptor *known, const Field *met, bool all,
+            size_t *ret_count)
+{
+  const char *at = walk->at;
+  size_t count = 0;
+
+  while (at < walk->end) {
+    Field field;
+
+    if (!all && *at != *met->at)
+      break; /* another tag: most lists end so */
+
+    if (!read_field(reader, &at, walk->end, walk->depth, &field))
+      return false;
+    if (known_field(reader, walk->descriptor, &field) == known && field.wire_type != WIRE_END_GROUP)
+      count += items_of(known, &field); /* at most the number of bytes */
+    else if (!all)
+      break;
+  }
+  *ret_count = count;
   return true;
 }
 
-/* What the first walk learns of a field. */
-typedef struct Tally {
-  size_t count; /* items; of a packed list: pieces */
-  size_t bytes; /* of a packed list */
-  bool unpacked;
-} Tally;
-
-/* Number of values of a list of numbers that is packed on the wire though it need not be. */
+/* Makes room for the n items of the field just met, and for what else it can tell of their list. */
 static bool
-count_values(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field, uint64_t *ret_count)
+extend_list(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *met, OnnxlStrList *list, size_t n)
 {
-  if (onnxl_packed_count((OnnxlPacked){ field->bytes }, known->kind == ONNXL_FIELD_FLOAT ? 4 : 0, ret_count))
+  /* A list that was left and is met again is counted to the end of the message, once; pieces of a packed list and unknown
+   * fields are rare enough to be counted so at once. */
+  bool all = !known || is_packed(known) || list->count > 0;
+  size_t size = known ? item_size(known) : sizeof(OnnxlUnknownField);
+  size_t more, total;
+
+  if (!count_items(reader, walk, known, met, all, &more))
+    return false;
+  void *items = onnxl_size_add(list->count, n, &total) && onnxl_size_add(total, more, &total)
+                  ? onnxl_arena_array(reader->arena, total, size)
+                  : NULL;
+  if (!items)
+    return exhausted(reader);
+  if (list->count > 0)
+    memcpy(items, list->items, list->count * size);
+  list->items = items;
+  if (!all) {
+    walk->run = known;
+    walk->run_left = more;
     return true;
-  return invalid(reader, field->at, ONNXL_DIAG_TRUNCATED, "truncated field: a packed list ends inside a number");
+  }
+  if (!walk->scattered)
+    memset(walk->room, 0, sizeof(walk->room));
+  walk->scattered = true;
+  walk->room[known ? known - walk->descriptor->fields : MAX_FIELDS] = more;
+  return true;
 }
 
-/* First walk: counts the items of each list and makes room for them. */
-static bool
-count_lists(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, void *message)
+/* Makes sure that the items of the field just met fit in their list. */
+static inline bool
+make_room(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *field, void *list)
 {
-  const char *at = bytes.data, *end = at + bytes.size;
-  Tally tallies[MAX_FIELDS] = { 0 };
-  size_t n_unknown = 0;
+  size_t n = items_of(known, field);
 
-  while (at < end) {
-    Field field;
-
-    if (!read_field(reader, &at, end, depth, &field))
-      return false;
-    if (field.wire_type == WIRE_END_GROUP)
-      return invalid(reader, field.at, ONNXL_DIAG_WIRE, "the end of a group that was not started");
-    const OnnxlFieldDescriptor *known = known_field(descriptor, &field);
-    if (!known) {
-      n_unknown++;
-      continue;
-    }
-    Tally *tally = &tallies[known - descriptor->fields];
-    if (is_packed(known)) {
-      bool unpacked = field.wire_type != WIRE_BYTES;
-      tally->count++;
-      tally->unpacked |= unpacked;
-      tally->bytes += unpacked ? packed_size(&field) : field.bytes.size;
-    } else if (known->repeated) {
-      uint64_t n = 1;
-      if (field.wire_type != wire_type_of(known) && !count_values(reader, known, &field, &n))
-        return false;
-      tally->count += n;
-    }
+  if (n == 0)
+    return true;
+  if (walk->run == known && known && walk->run_left >= n) {
+    walk->run_left -= n;
+    return true;
   }
-  for (size_t i = 0; i < descriptor->n_fields; i++) {
-    const OnnxlFieldDescriptor *field = &descriptor->fields[i];
-    const Tally *tally = &tallies[i];
-    void *member = onnxl_field_member(field, message);
-
-    if (tally->count == 0)
-      continue;
-    if (is_packed(field) ? !make_packed_room(reader, member, tally->count, tally->unpacked, tally->bytes)
-                         : !make_room(reader, member, item_size(field), tally->count))
-      return false;
+  size_t *room = &walk->room[known ? known - walk->descriptor->fields : MAX_FIELDS];
+  if (walk->scattered && *room >= n) {
+    *room -= n;
+    return true;
   }
-  return n_unknown == 0 || make_room(reader, (OnnxlStrList *)&((OnnxlMessage *)message)->unknown,
-                                     sizeof(OnnxlUnknownField), n_unknown);
+  return extend_list(reader, walk, known, field, list, n);
 }
 
 /* Setting one member of a oneof takes away the others. */
@@ -346,28 +377,48 @@ clear_oneof(const OnnxlMessageDescriptor *descriptor, const OnnxlFieldDescriptor
   }
 }
 
-/* Adds a piece to a packed list: see make_packed_room(). */
+/* Whether the bytes of a packed list are whole numbers. Of a large list of varints only the end is looked at, since it may
+ * be weights: whoever reads the numbers finds what is wrong with one. */
 static bool
-add_packed(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field, OnnxlPacked *packed)
+check_packed(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field)
 {
+  bool is_float = known->kind == ONNXL_FIELD_FLOAT || known->kind == ONNXL_FIELD_PACKED_FLOAT;
+  uint32_t size = is_float ? 4 : known->kind == ONNXL_FIELD_PACKED_DOUBLE ? 8 : 0;
+  const char *at = field->bytes.data, *end = at + field->bytes.size;
+  uint64_t n;
+
+  if (size > 0 ? !onnxl_packed_count((OnnxlPacked){ field->bytes }, size, &n) : at < end && (uint8_t)end[-1] >= 0x80)
+    return invalid(reader, field->at, ONNXL_DIAG_TRUNCATED, "truncated field: a packed list ends inside a number");
+  if (size > 0 || (is_packed(known) && field->bytes.size >= PAYLOAD_SIZE))
+    return true;
+  while (at < end)
+    if (!onnxl_packed_varint(&at, end, &n))
+      return invalid(reader, at, ONNXL_DIAG_WIRE, "a number is longer than 10 bytes");
+  return true;
+}
+
+/* Adds a piece to a packed list. The first one stays where it lies; others, and numbers that are not packed, are put
+ * together in a block. */
+static bool
+add_packed(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *field, OnnxlPacked *packed)
+{
+  if (field->wire_type == WIRE_BYTES) {
+    if (!check_packed(reader, known, field))
+      return false;
+    if (packed->bytes.size == 0) {
+      packed->bytes = field->bytes;
+      return true;
+    }
+  }
+  if (!make_room(reader, walk, known, field, packed))
+    return false;
   char *end = (char *)packed->bytes.data + packed->bytes.size;
+  size_t size = items_of(known, field);
 
   if (field->wire_type == WIRE_BYTES) {
-    uint32_t size = known->kind == ONNXL_FIELD_PACKED_FLOAT ? 4 : known->kind == ONNXL_FIELD_PACKED_DOUBLE ? 8 : 0;
-    uint64_t n;
-    /* Only the last byte decides whether varints are whole: the others are not touched. */
-    bool whole = size > 0 ? onnxl_packed_count((OnnxlPacked){ field->bytes }, size, &n)
-                          : field->bytes.size == 0 || (uint8_t)field->bytes.data[field->bytes.size - 1] < 0x80;
-    if (!whole)
-      return invalid(reader, field->at, ONNXL_DIAG_TRUNCATED, "truncated field: a packed list ends inside a number");
-    if (!packed->bytes.data)
-      packed->bytes = field->bytes;
-    else
-      memcpy(end, field->bytes.data, field->bytes.size), packed->bytes.size += field->bytes.size;
-    return true;
-  }
-  size_t size = packed_size(field);
-  if (field->wire_type == WIRE_VARINT) {
+    if (size > 0)
+      memcpy(end, field->bytes.data, size);
+  } else if (field->wire_type == WIRE_VARINT) {
     uint64_t value = field->value;
     for (size_t i = 0; i < size; i++, value >>= 7)
       end[i] = (char)((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
@@ -381,9 +432,9 @@ add_packed(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field
 static bool read_message(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth,
                          void *message);
 
-/* Appends the values of a list of numbers, one or a packed run. */
-static void
-add_numbers(const OnnxlFieldDescriptor *known, const Field *field, OnnxlInt64List *list)
+/* Appends the values of a list of numbers, one or a packed run, for which there is room. */
+static bool
+add_numbers(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field, OnnxlInt64List *list)
 {
   const char *at = field->bytes.data, *end = at + field->bytes.size;
   OnnxlFloatList *floats = (OnnxlFloatList *)list;
@@ -394,7 +445,11 @@ add_numbers(const OnnxlFieldDescriptor *known, const Field *field, OnnxlInt64Lis
       memcpy(&floats->items[floats->count++], &value, sizeof(float));
     else
       list->items[list->count++] = (int64_t)value;
-  } else if (known->kind == ONNXL_FIELD_FLOAT) {
+    return true;
+  }
+  if (!check_packed(reader, known, field))
+    return false;
+  if (known->kind == ONNXL_FIELD_FLOAT) {
     if (field->bytes.size > 0)
       memcpy(&floats->items[floats->count], at, field->bytes.size);
     floats->count += field->bytes.size / sizeof(float);
@@ -402,6 +457,7 @@ add_numbers(const OnnxlFieldDescriptor *known, const Field *field, OnnxlInt64Lis
     while (at < end && onnxl_packed_varint(&at, end, &value))
       list->items[list->count++] = (int64_t)value;
   }
+  return true;
 }
 
 /* A payload is no metadata: what it takes of the input does not raise the budget. */
@@ -417,16 +473,17 @@ exclude_payload(Reader *reader, OnnxlStr bytes)
     onnxl_arena_set_budget(reader->arena, budget - share);
 }
 
-/* Sets what field holds in the message; lists have room. */
-static bool
-set_field(Reader *reader, const OnnxlMessageDescriptor *descriptor, const OnnxlFieldDescriptor *known,
-          const Field *field, uint32_t depth, void *message)
+/* Sets what field holds in the message. */
+static inline bool
+set_field(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *field)
 {
-  void *member = onnxl_field_member(known, message);
+  void *member = onnxl_field_member(known, walk->message);
   OnnxlStrList *list = member;
 
   if (known->oneof)
-    clear_oneof(descriptor, known, message);
+    clear_oneof(walk->descriptor, known, walk->message);
+  if (known->repeated && !make_room(reader, walk, known, field, list))
+    return false;
   switch (known->kind) {
   case ONNXL_FIELD_STRING:
   case ONNXL_FIELD_BYTES:
@@ -446,7 +503,7 @@ set_field(Reader *reader, const OnnxlMessageDescriptor *descriptor, const OnnxlF
       inner = *(void **)member; /* a message in two pieces is merged, as in protobuf */
     else if (!(inner = *(void **)member = onnxl_arena_alloc(reader->arena, known->message->size)))
       return exhausted(reader);
-    return read_message(reader, known->message, field->bytes, depth + 1, inner);
+    return read_message(reader, known->message, field->bytes, walk->depth + 1, inner);
   }
   case ONNXL_FIELD_PACKED_FLOAT:
   case ONNXL_FIELD_PACKED_DOUBLE:
@@ -454,18 +511,16 @@ set_field(Reader *reader, const OnnxlMessageDescriptor *descriptor, const OnnxlF
   case ONNXL_FIELD_PACKED_INT64:
   case ONNXL_FIELD_PACKED_UINT64:
     exclude_payload(reader, field->bytes);
-    return add_packed(reader, known, field, member);
+    return add_packed(reader, walk, known, field, member);
   case ONNXL_FIELD_INT32:
   case ONNXL_FIELD_ENUM:
   case ONNXL_FIELD_INT64:
   case ONNXL_FIELD_FLOAT:
     break;
   }
-  if (known->repeated) {
-    add_numbers(known, field, member);
-    return true;
-  }
-  *((bool *)message + known->has_offset) = true;
+  if (known->repeated)
+    return add_numbers(reader, known, field, member);
+  *((bool *)walk->message + known->has_offset) = true;
   if (known->kind == ONNXL_FIELD_INT64)
     *(int64_t *)member = (int64_t)field->value;
   else
@@ -473,28 +528,39 @@ set_field(Reader *reader, const OnnxlMessageDescriptor *descriptor, const OnnxlF
   return true;
 }
 
-/* Second walk: fills the message. */
 static bool
 read_message(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, void *message)
 {
-  const char *at = bytes.data, *end = at + bytes.size;
   OnnxlUnknownList *unknown = &((OnnxlMessage *)message)->unknown;
+  Walk walk; /* without room[], which few messages need */
 
   if (depth > reader->limits->max_depth)
     return too_deep(reader);
-  if (!count_lists(reader, descriptor, bytes, depth, message))
-    return false;
-  while (at < end) {
+  walk.descriptor = descriptor;
+  walk.message = message;
+  walk.at = bytes.data;
+  walk.end = bytes.data + bytes.size;
+  walk.depth = depth;
+  walk.run = NULL;
+  walk.run_left = 0;
+  walk.scattered = false;
+  while (walk.at < walk.end) {
     Field field;
 
-    if (!read_field(reader, &at, end, depth, &field))
+    if (!read_field(reader, &walk.at, walk.end, depth, &field))
       return false;
-    const OnnxlFieldDescriptor *known = known_field(descriptor, &field);
-    if (!known)
-      unknown->items[unknown->count++] =
-        (OnnxlUnknownField){ field.number, field.wire_type, field.value, field.bytes };
-    else if (!set_field(reader, descriptor, known, &field, depth, message))
+    const OnnxlFieldDescriptor *known = known_field(reader, descriptor, &field);
+    if (known) {
+      if (!set_field(reader, &walk, known, &field))
+        return false;
+      continue;
+    }
+    if (field.wire_type == WIRE_END_GROUP)
+      return invalid(reader, field.at, ONNXL_DIAG_WIRE, "the end of a group that was not started");
+    if (!make_room(reader, &walk, NULL, &field, unknown))
       return false;
+    unknown->items[unknown->count++] =
+      (OnnxlUnknownField){ field.number, field.wire_type, field.value, field.bytes };
   }
   return true;
 }
@@ -505,8 +571,16 @@ onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64
 {
   /* An empty string at the end of the input still needs a pointer, or it would look absent. */
   OnnxlStr input = { bytes.data ? bytes.data : "", bytes.size };
-  Reader reader = { input.data, base, limits, arena, sink, error };
+  uint8_t rows[ONNXL_N_MESSAGES][MAX_NUMBER] = { 0 };
+  Reader reader = { input.data, base, limits, arena, sink, error, rows };
 
-  g_assert(descriptor->n_fields <= MAX_FIELDS);
+  for (size_t i = 0; i < ONNXL_N_MESSAGES; i++) {
+    const OnnxlMessageDescriptor *known = onnxl_message_descriptors[i];
+    g_assert(known->n_fields <= MAX_FIELDS);
+    for (size_t j = 0; j < known->n_fields; j++) {
+      g_assert(known->fields[j].number < MAX_NUMBER);
+      rows[i][known->fields[j].number] = (uint8_t)(j + 1);
+    }
+  }
   return read_message(&reader, descriptor, input, 0, message);
 }

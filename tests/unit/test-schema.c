@@ -89,7 +89,7 @@ test_same_as_onnx_proto(void)
   Seen seen = { .count = 0 };
 
   collect(&seen, &onnxl_model_descriptor, &onnx__model_proto__descriptor);
-  CU_ASSERT_EQUAL(seen.count, onnxl_n_message_descriptors);
+  CU_ASSERT_EQUAL(seen.count, ONNXL_N_MESSAGES);
   for (size_t i = 0; i < seen.count; i++)
     check_message(seen.ours[i], seen.theirs[i]);
 }

@@ -124,6 +124,47 @@ test_lists_of_numbers(void)
 }
 
 static void
+test_scattered_lists(void)
+{
+  /* node { input a, output b, input c, input d, output e, unknown 31: 1, input f, unknown 30: 2 } */
+  Result r = read_bytes(BYTES(0x3a, 28, 0x0a, 26, 0x0a, 1, 'a', 0x12, 1, 'b', 0x0a, 1, 'c', 0x0a, 1, 'd', 0x12, 1, 'e',
+                              0xf8 - 256, 1, 1, 0x0a, 1, 'f', 0xf0 - 256, 1, 2, 0x1a, 0));
+
+  CU_ASSERT_TRUE_FATAL(r.ok);
+  const OnnxlNode *node = &r.model.graph->node.items[0];
+  CU_ASSERT_EQUAL_FATAL(node->input.count, 4);
+  CU_ASSERT_EQUAL_FATAL(node->output.count, 2);
+  CU_ASSERT_EQUAL_FATAL(node->message.unknown.count, 2);
+  for (size_t i = 0; i < 4; i++)
+    CU_ASSERT(node->input.items[i].size == 1 && node->input.items[i].data[0] == "acdf"[i]);
+  CU_ASSERT(node->output.items[0].data[0] == 'b' && node->output.items[1].data[0] == 'e');
+  CU_ASSERT(node->message.unknown.items[0].number == 31 && node->message.unknown.items[1].value == 2);
+  CU_ASSERT(node->name.data && node->name.size == 0);
+  clear(&r);
+}
+
+/* Two lists that take turns are counted once, not once an item. */
+static void
+test_scattered_is_linear(void)
+{
+  GByteArray *bytes = g_byte_array_new();
+  enum { N = 20000 };
+  guint8 head[] = { 0x3a, 0x80, 0xf1, 0x04 }, turn[] = { 0x2a, 0x00, 0x0a, 0x00 };
+  g_byte_array_append(bytes, head, sizeof head);
+  for (int i = 0; i < N; i++)
+    g_byte_array_append(bytes, turn, sizeof turn);
+  head[1] = 0x80 | (4 * N & 0x7f), head[2] = 0x80 | (4 * N >> 7 & 0x7f), head[3] = 4 * N >> 14;
+  memcpy(bytes->data, head, sizeof head);
+  Result r = read_limited(onnxl_str_n((char *)bytes->data, bytes->len), 200, 32 << 20);
+
+  CU_ASSERT_TRUE_FATAL(r.ok);
+  CU_ASSERT_EQUAL(r.model.graph->node.count, N);
+  CU_ASSERT_EQUAL(r.model.graph->initializer.count, N);
+  clear(&r);
+  g_byte_array_free(bytes, TRUE);
+}
+
+static void
 test_oneof_and_merge(void)
 {
   /* Two graph fields are one graph; in a dimension the later member of the oneof wins. */
@@ -169,6 +210,11 @@ test_malformed(void)
   check_bad(BYTES(0x08, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256,
                   0xff - 256, 0xff - 256, 1),
             ONNXL_DIAG_WIRE, 1); /* eleven bytes */
+#define ELEVEN 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 1
+  /* The same in packed lists: dims, which are decoded, and int64_data, which stay as they are. */
+  check_bad(BYTES(0x3a, 16, 0x2a, 14, 0x0a, 12, 1, ELEVEN), ONNXL_DIAG_WIRE, 7);
+  check_bad(BYTES(0x3a, 16, 0x2a, 14, 0x3a, 12, 1, ELEVEN), ONNXL_DIAG_WIRE, 7);
+#undef ELEVEN
 }
 
 static void
@@ -252,6 +298,7 @@ test_random_bytes(void)
 }
 
 UNIT_MAIN("wire", { "presence", test_presence }, { "unknown fields", test_unknown_fields },
-          { "lists of numbers", test_lists_of_numbers }, { "oneof and merge", test_oneof_and_merge },
+          { "lists of numbers", test_lists_of_numbers }, { "scattered lists", test_scattered_lists },
+          { "scattered lists are linear", test_scattered_is_linear }, { "oneof and merge", test_oneof_and_merge },
           { "malformed", test_malformed }, { "depth", test_depth }, { "budget", test_budget },
           { "random bytes (seed 20)", test_random_bytes })
