@@ -242,41 +242,52 @@ typedef struct Operands {
   OnnxlCheck *check;
   const OnnxlCheckPlace *at;
   const OnnxlIndexNode *node;
-  OnnxlCheckType bound[UINT8_MAX]; /* by number of the constraint */
+  OnnxlCheckType bound[UINT8_MAX]; /* by number of the constraint; OTHER after a finding */
 } Operands;
+
+static bool
+takes(const OnnxlOpParam *param, const OnnxlOpConstraint *constraint, OnnxlCheckType type)
+{
+  if (constraint)
+    return allows(constraint, type);
+  OnnxlCheckType wanted = written_type(param->type);
+  return wanted.form == ONNXL_FORM_UNKNOWN ||
+         (type.form == wanted.form && (type.elem == 0 || type.elem == wanted.elem));
+}
+
+/* The first operand of a type variable says what it stands for, the others must agree. */
+static void
+bind_variable(Operands *o, OnnxlCheckType *bound, OnnxlStr name, OnnxlCheckType type, const OnnxlOpParam *param,
+              const char *what)
+{
+  if (type.elem == 0 || type.form == ONNXL_FORM_OTHER)
+    return;
+  if (bound->form == ONNXL_FORM_UNKNOWN) {
+    *bound = type;
+  } else if (bound->form != type.form || bound->elem != type.elem) {
+    g_autofree char *first = type_text(*bound), *text = type_text(type);
+    onnxl_check_report(o->check, o->at, ONNXL_DIAG_TYPE_MISMATCH, "%s '%.*s' (%s) is %s when %s of %s is %s already",
+                       what, ONNXL_ARG(name), param->name, text, param->type, o->at->schema->name, first);
+  }
+}
 
 static void
 check_operand(Operands *o, OnnxlStr name, OnnxlCheckType type, const OnnxlOpParam *param, const char *what)
 {
   const OnnxlOpSchema *schema = o->at->schema;
   const OnnxlOpConstraint *constraint = find_constraint(schema, param->type);
-  OnnxlCheckType wanted = constraint ? (OnnxlCheckType){ 0 } : written_type(param->type);
-
   OnnxlCheckType *bound = constraint ? &o->bound[constraint - schema->constraints] : NULL;
 
-  if (type.form == ONNXL_FORM_UNKNOWN || (bound && bound->form == type.form && bound->elem == type.elem))
+  if (type.form == ONNXL_FORM_UNKNOWN || (bound && bound->form == ONNXL_FORM_OTHER))
     return;
-  g_autofree char *text = NULL;
-  if (constraint ? !allows(constraint, type)
-                 : wanted.form != ONNXL_FORM_UNKNOWN &&
-                     (type.form != wanted.form || (type.elem != 0 && type.elem != wanted.elem))) {
-    text = type_text(type);
+  if (!takes(param, constraint, type)) {
+    g_autofree char *text = type_text(type);
     onnxl_check_report(o->check, o->at, ONNXL_DIAG_OPERAND_TYPE, "%s '%.*s' (%s) is %s, which %s does not take there",
                        what, ONNXL_ARG(name), param->name, text, schema->name);
-    if (bound && bound->form == ONNXL_FORM_UNKNOWN)
-      *bound = type; /* so that the same is not said of the next operand */
-    return;
-  }
-  if (!constraint || (param->option == ONNXL_PARAM_VARIADIC && param->heterogeneous) || type.elem == 0 ||
-      type.form == ONNXL_FORM_OTHER)
-    return;
-  if (bound->form == ONNXL_FORM_UNKNOWN) {
-    *bound = type;
-  } else {
-    g_autofree char *first = type_text(*bound);
-    text = type_text(type);
-    onnxl_check_report(o->check, o->at, ONNXL_DIAG_TYPE_MISMATCH, "%s '%.*s' (%s) is %s when %s of %s is %s already",
-                       what, ONNXL_ARG(name), param->name, text, constraint->name, schema->name, first);
+    if (bound)
+      bound->form = ONNXL_FORM_OTHER; /* so that nothing is said of the variable's other operands */
+  } else if (bound && !(param->option == ONNXL_PARAM_VARIADIC && param->heterogeneous)) {
+    bind_variable(o, bound, name, type, param, what);
   }
 }
 
@@ -297,7 +308,8 @@ inferred(const Operands *o, const OnnxlOpParam *param)
     return written_type(param->type);
   if (param->option == ONNXL_PARAM_VARIADIC && param->heterogeneous)
     return (OnnxlCheckType){ 0 };
-  return o->bound[constraint - schema->constraints];
+  OnnxlCheckType bound = o->bound[constraint - schema->constraints];
+  return bound.form == ONNXL_FORM_OTHER ? (OnnxlCheckType){ 0 } : bound;
 }
 
 static void
