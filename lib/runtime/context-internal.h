@@ -13,7 +13,6 @@ struct OnnxlFrame {
   OnnxlValue **values;     /* by value id of the body's index, NULL = not alive */
   OnnxlFrame *caller;      /* NULL for the main graph */
   const OnnxlNode *call;   /* the calling node */
-  uint32_t depth;
 };
 
 /* A scratch buffer starts with this header, padded so that what follows keeps the alignment. */
@@ -45,6 +44,7 @@ struct OnnxlExecutor {
   uint64_t peak_bytes;
   uint32_t live_buffers;
   uint64_t random[2]; /* state of the generator */
+  uint32_t depth;     /* graphs that are running, one inside the other */
   char *failed_path;  /* of the node that failed, or NULL */
 };
 

@@ -160,12 +160,8 @@ run_call(OnnxlKernelContext *context, GError **error)
 {
   OnnxlFrame frame = { .body = context->step->callee,
                        .caller = context->frame,
-                       .call = onnxl_ctx_node(context),
-                       .depth = context->frame->depth + 1 };
+                       .call = onnxl_ctx_node(context) };
   const OnnxlIndexGraph *graph = &frame.body->index->graphs[0];
-  if (frame.depth > context->executor->options.max_depth)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "function calls are nested to a depth of more than %u "
-                          "(--max-depth)", context->executor->options.max_depth);
   if (context->n_inputs > graph->n_inputs)
     return onnxl_ctx_invalid(context, error, "%u inputs are given when the function has %u", context->n_inputs,
                              graph->n_inputs);
@@ -267,8 +263,8 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   return good;
 }
 
-bool
-onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
+static bool
+run_nodes(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
 {
   const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
   bool keep = executor->options.keep && frame == &executor->main && g == 0;
@@ -287,6 +283,19 @@ onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g,
         return onnxl_fail(error, ONNXL_ERROR_INVALID, "the graph output %.*s was not computed", ONNXL_ARG(place->name));
     }
   return true;
+}
+
+bool
+onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
+{
+  /* Nested graphs and function calls recur here, so this is what bounds the stack. */
+  if (executor->depth >= executor->options.max_depth)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "graphs and function calls are nested to a depth of more than %u "
+                      "(--max-depth)", executor->options.max_depth);
+  executor->depth++;
+  bool good = run_nodes(executor, frame, g, error);
+  executor->depth--;
+  return good;
 }
 
 /* --- inputs --- */
@@ -447,6 +456,7 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
   executor->live_bytes = executor->peak_bytes = 0;
   executor->live_buffers = 0;
+  executor->depth = 0;
   g_clear_pointer(&executor->failed_path, g_free);
   executor->random[0] = split_mix(&seed);
   executor->random[1] = split_mix(&seed) | 1;

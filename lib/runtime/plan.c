@@ -58,36 +58,52 @@ param_types(Builder *builder, const OnnxlOpSchema *schema)
   return *types;
 }
 
+/* A finding at a node; its path is only made when there is one. */
+static void node_diag(const Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlDiagId what, const char *format, ...)
+  G_GNUC_PRINTF(5, 6);
+
+static void
+node_diag(const Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlDiagId what, const char *format, ...)
+{
+  OnnxlLocation where = { .path = onnxl_index_node_path(body->index, id, builder->plan->arena) };
+  va_list args;
+  va_start(args, format);
+  char *message = g_strdup_vprintf(format, args);
+  va_end(args);
+  onnxl_diag(builder->sink, what, &where, "%s", message);
+  g_free(message);
+}
+
 /* Inputs and attributes against the operator's row, so that kernels need not look. */
 static void
 check_node(Builder *builder, const OnnxlBody *body, uint32_t id, const OnnxlOpSchema *schema)
 {
   const OnnxlIndexNode *node = &body->index->nodes[id];
-  OnnxlDiagSink *sink = builder->sink;
-  OnnxlLocation where = { .path = onnxl_index_node_path(body->index, id, builder->plan->arena) };
   uint32_t n_inputs = node->n_inputs;
   while (n_inputs > 0 && node->inputs[n_inputs - 1] == ONNXL_NONE)
     n_inputs--;
   if (n_inputs < (uint32_t)schema->min_inputs || n_inputs > (uint32_t)schema->max_inputs)
-    onnxl_diag(sink, ONNXL_DIAG_NODE_ARITY, &where, "%u inputs are given when %s-%d takes %d to %d", n_inputs,
+    node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "%u inputs are given when %s-%d takes %d to %d", n_inputs,
                schema->name, schema->since, schema->min_inputs, schema->max_inputs);
   for (uint32_t i = 0; i < n_inputs && i < schema->n_inputs; i++)
     if (node->inputs[i] == ONNXL_NONE && schema->inputs[i].option == ONNXL_PARAM_SINGLE)
-      onnxl_diag(sink, ONNXL_DIAG_NODE_ARITY, &where, "the input %s is left out", schema->inputs[i].name);
+      node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "the input %s is left out", schema->inputs[i].name);
   for (uint32_t i = schema->n_inputs > 0 ? schema->n_inputs - 1u : 0; i < n_inputs; i++)
     if (node->inputs[i] == ONNXL_NONE && schema->inputs[schema->n_inputs - 1].option == ONNXL_PARAM_VARIADIC &&
         i + 1 < n_inputs)
-      onnxl_diag(sink, ONNXL_DIAG_NODE_ARITY, &where, "input %u is left out", i);
+      node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "input %u is left out", i);
+  if (node->n_outputs == 0 && schema->min_outputs > 0)
+    node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "the node has no output");
   if (node->n_outputs > (uint32_t)schema->max_outputs)
-    onnxl_diag(sink, ONNXL_DIAG_NODE_ARITY, &where, "%u outputs are named when %s-%d has at most %d", node->n_outputs,
+    node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "%u outputs are named when %s-%d has at most %d", node->n_outputs,
                schema->name, schema->since, schema->max_outputs);
   for (uint32_t i = 0; i < schema->n_attributes; i++) {
     const OnnxlOpAttribute *known = &schema->attributes[i];
     const OnnxlAttribute *attribute = onnxl_node_attribute(node->proto, known->name);
     if (!attribute && known->required)
-      onnxl_diag(sink, ONNXL_DIAG_NODE_ATTRIBUTE, &where, "the attribute %s is missing", known->name);
+      node_diag(builder, body, id, ONNXL_DIAG_NODE_ATTRIBUTE, "the attribute %s is missing", known->name);
     if (attribute && attribute->has_type && attribute->type != (int32_t)known->type)
-      onnxl_diag(sink, ONNXL_DIAG_NODE_ATTRIBUTE, &where, "the attribute %s has type %s when %s is expected", known->name,
+      node_diag(builder, body, id, ONNXL_DIAG_NODE_ATTRIBUTE, "the attribute %s has type %s when %s is expected", known->name,
                  onnxl_attribute_type_name(attribute->type) ? onnxl_attribute_type_name(attribute->type) : "?",
                  onnxl_attribute_type_name((int32_t)known->type));
   }
@@ -101,13 +117,13 @@ choose_kernel(Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlStep *s
   OnnxlStr shown = domain.size > 0 ? domain : ONNXL_STR("ai.onnx");
   int64_t opset = onnxl_opset_version(builder->plan->model, body->function, domain);
   step->schema = onnxl_op_find(domain, node->op_type, opset);
-  const char *path = onnxl_index_node_path(body->index, id, builder->plan->arena);
+  step->kernel = step->schema ? onnxl_kernel_of(step->schema->op) : NULL;
+  const char *path = step->kernel ? "" : onnxl_index_node_path(body->index, id, builder->plan->arena);
   path = path ? path : "?";
   if (!step->schema)
     return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED,
                       "%s: no operator %.*s is known in domain %.*s, opset %" G_GINT64_FORMAT, path,
                       ONNXL_ARG(node->op_type), ONNXL_ARG(shown), opset);
-  step->kernel = onnxl_kernel_of(step->schema->op);
   if (!step->kernel)
     return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "%s: operator %.*s-%d of domain %.*s cannot be run", path,
                       ONNXL_ARG(node->op_type), step->schema->since, ONNXL_ARG(shown));

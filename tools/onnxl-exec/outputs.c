@@ -133,9 +133,6 @@ print_text(const Session *session, const Dump *dump, OnnxlOutput *out)
     onnxl_value_print(out, g_ptr_array_index(dump->values, i));
     onnxl_output_char(out, '\n');
   }
-  if (exec_options.repeat > 0)
-    onnxl_output_printf(out, "time: min %.3f ms, median %.3f ms, %u runs\n", (double)session->durations[0] / 1e6,
-                        (double)session->durations[session->n_durations / 2] / 1e6, session->n_durations);
 }
 
 static void
@@ -213,12 +210,17 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
   }
   if (exec_options.output_dir && !write_folder(session, dump, error))
     return false;
-  if (!out || to_stdout || (exec_options.output_dir && run->common.format != ONNXL_FORMAT_JSON))
+  if (!out || to_stdout)
     return true;
   qsort(session->durations, session->n_durations, sizeof *session->durations, compare_durations);
-  if (run->common.format == ONNXL_FORMAT_JSON)
+  if (run->common.format == ONNXL_FORMAT_JSON) {
     print_json(session, dump, out);
-  else
+    return true;
+  }
+  if (!exec_options.output_dir)
     print_text(session, dump, out);
+  if (exec_options.repeat > 0)
+    onnxl_output_printf(out, "time: min %.3f ms, median %.3f ms, %u runs\n", (double)session->durations[0] / 1e6,
+                        (double)session->durations[session->n_durations / 2] / 1e6, session->n_durations);
   return true;
 }
