@@ -76,8 +76,10 @@ onnxl_allocator_text(OnnxlAllocator *allocator, OnnxlStr text, OnnxlStr *ret_cop
   }
   OnnxlStr copy = onnxl_arena_copy(allocator->strings, text);
   if (!copy.data)
-    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "texts of string tensors need more than the %" G_GUINT64_FORMAT
-                      " bytes that are allowed (--max-memory)", allocator->limit);
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                      "texts of string tensors need more than the %" G_GUINT64_FORMAT
+                      " bytes that are allowed (--max-memory)",
+                      allocator->limit);
   *ret_copy = copy;
   return true;
 }

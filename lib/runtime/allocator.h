@@ -7,32 +7,32 @@
 #include "support/arena.h"
 
 typedef struct OnnxlAllocator {
-  uint64_t limit;     /* bytes that may be live at one time */
-  uint64_t live;      /* bytes of tensors and workspace that are live */
-  uint64_t peak;      /* the largest live so far */
-  uint64_t workspace; /* live bytes of kernels' scratch buffers, part of live */
+  uint64_t limit;          /* bytes that may be live at one time */
+  uint64_t live;           /* bytes of tensors and workspace that are live */
+  uint64_t peak;           /* the largest live so far */
+  uint64_t workspace;      /* live bytes of kernels' scratch buffers, part of live */
   uint64_t workspace_peak; /* the largest workspace since onnxl_allocator_reset_workspace() */
-  OnnxlArena *strings; /* holds the texts of string tensors until the allocator is freed, so that copies are free */
+  OnnxlArena *strings;     /* holds the texts of string tensors until the allocator is freed, so that copies are free */
 } OnnxlAllocator;
 
 /* limit: bytes. Returns: owned; it must outlive every buffer and value made with it. */
 OnnxlAllocator *onnxl_allocator_new(uint64_t limit);
 void onnxl_allocator_free(OnnxlAllocator *allocator);
 
-/* size bytes aligned to ONNXL_BUFFER_ALIGNMENT, not cleared. what: names the buffer in the message. Returns: owned, give it
- * back with onnxl_allocator_put() and the same size; NULL with ONNXL_ERROR_LIMIT. */
-void *onnxl_allocator_get(OnnxlAllocator *allocator, uint64_t size, const char *what, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* size bytes aligned to ONNXL_BUFFER_ALIGNMENT, not cleared. what: names the buffer in the message. Returns: owned,
+ * give it back with onnxl_allocator_put() and the same size; NULL with ONNXL_ERROR_LIMIT. */
+void *onnxl_allocator_get(OnnxlAllocator *allocator, uint64_t size, const char *what,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_allocator_put(OnnxlAllocator *allocator, void *buffer, uint64_t size);
 
 /* As get and put, counted as workspace. */
-void *onnxl_allocator_get_workspace(OnnxlAllocator *allocator, uint64_t size, const char *what, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+void *onnxl_allocator_get_workspace(OnnxlAllocator *allocator, uint64_t size, const char *what,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_allocator_put_workspace(OnnxlAllocator *allocator, void *buffer, uint64_t size);
 void onnxl_allocator_reset_workspace(OnnxlAllocator *allocator);
 
 /* A copy of text that lives as long as the allocator. Returns false with ONNXL_ERROR_LIMIT. */
-bool onnxl_allocator_text(OnnxlAllocator *allocator, OnnxlStr text, OnnxlStr *ret_copy, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_allocator_text(OnnxlAllocator *allocator, OnnxlStr text, OnnxlStr *ret_copy,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

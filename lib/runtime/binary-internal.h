@@ -8,45 +8,44 @@
 typedef void (*OnnxlBinaryRow)(const void *a, int64_t sa, const void *b, int64_t sb, void *c, int64_t n);
 
 /* A row: c[i] = f(a[i * sa], b[i * sb]). The common strides get loops of their own, which vectorize. */
-#define ONNXL_BINARY_ROW(name, atype, ctype, expression)                                                                            \
-  static void name(const void *pa, int64_t sa, const void *pb, int64_t sb, void *pc, int64_t n)                        \
-  {                                                                                                                    \
-    const atype *as = pa, *bs = pb;                                                                                    \
-    ctype *cs = pc;                                                                                                    \
-    if (sa == 1 && sb == 1)                                                                                            \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
-        atype a = as[i], b = bs[i];                                                                                    \
-        cs[i] = (ctype)(expression);                                                                                   \
-      }                                                                                                                \
-    else if (sa == 1 && sb == 0) {                                                                                     \
-      atype b = *bs;                                                                                                   \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
-        atype a = as[i];                                                                                               \
-        cs[i] = (ctype)(expression);                                                                                   \
-      }                                                                                                                \
-    } else                                                                                                             \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
-        atype a = as[i * sa], b = bs[i * sb];                                                                          \
-        cs[i] = (ctype)(expression);                                                                                   \
-      }                                                                                                                \
+#define ONNXL_BINARY_ROW(name, atype, ctype, expression)                                        \
+  static void name(const void *pa, int64_t sa, const void *pb, int64_t sb, void *pc, int64_t n) \
+  {                                                                                             \
+    const atype *as = pa, *bs = pb;                                                             \
+    ctype *cs = pc;                                                                             \
+    if (sa == 1 && sb == 1)                                                                     \
+      for (int64_t i = 0; i < n; i++) {                                                         \
+        atype a = as[i], b = bs[i];                                                             \
+        cs[i] = (ctype)(expression);                                                            \
+      }                                                                                         \
+    else if (sa == 1 && sb == 0) {                                                              \
+      atype b = *bs;                                                                            \
+      for (int64_t i = 0; i < n; i++) {                                                         \
+        atype a = as[i];                                                                        \
+        cs[i] = (ctype)(expression);                                                            \
+      }                                                                                         \
+    } else                                                                                      \
+      for (int64_t i = 0; i < n; i++) {                                                         \
+        atype a = as[i * sa], b = bs[i * sb];                                                   \
+        cs[i] = (ctype)(expression);                                                            \
+      }                                                                                         \
   }
 
 /* Declares name_row(), which picks the row of an element type. name_CASE(TYPE, T, U) is one case label and return. */
-#define ONNXL_BINARY_TABLE(name, types)                                                                                \
-  static OnnxlBinaryRow name##_row(int32_t elem_type)                                                                  \
-  {                                                                                                                    \
-    switch (elem_type) {                                                                                               \
-      types(name##_CASE)                                                                                               \
-    default:                                                                                                           \
-      return NULL;                                                                                                     \
-    }                                                                                                                  \
+#define ONNXL_BINARY_TABLE(name, types)               \
+  static OnnxlBinaryRow name##_row(int32_t elem_type) \
+  {                                                   \
+    switch (elem_type) {                              \
+      types(name##_CASE) default : return NULL;       \
+    }                                                 \
   }
 
 /* Fills result, whose dims a and b are broadcast to. Always true, to end a condition. */
 bool onnxl_binary_into(OnnxlValue *result, const OnnxlValue *a, const OnnxlValue *b, OnnxlBinaryRow row);
 
-/* A whole kernel of two inputs, with the broadcasting rules of the operator's version. row NULL: no loop for the type. */
-bool onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_type, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* A whole kernel of two inputs, with the broadcasting rules of the operator's version. row NULL: no loop for the type.
+ */
+bool onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_type,
+                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "runtime/tensor.h"
 
-static bool
-differs(char **ret_message, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool differs(char **ret_message, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static bool
 differs(char **ret_message, const char *format, ...)
@@ -50,8 +49,8 @@ compare_values(const OnnxlValue *got, const OnnxlValue *want, const OnnxlToleran
     if (want->elem_type == ONNXL_TYPE_STRING) {
       OnnxlStr a = ((const OnnxlStr *)got->data)[i], b = ((const OnnxlStr *)want->data)[i];
       if (!onnxl_str_equal(a, b))
-        return differs(ret_message, "element %" G_GINT64_FORMAT " is \"%.*s\" when \"%.*s\" is expected", i, ONNXL_ARG(a),
-                       ONNXL_ARG(b));
+        return differs(ret_message, "element %" G_GINT64_FORMAT " is \"%.*s\" when \"%.*s\" is expected", i,
+                       ONNXL_ARG(a), ONNXL_ARG(b));
       continue;
     }
     bool is_integer = !onnxl_type_is_float(want->elem_type);

@@ -8,8 +8,8 @@ typedef struct OnnxlTolerance {
   double rtol, atol; /* |got - want| <= atol + rtol * |want| */
 } OnnxlTolerance;
 
-/* Kind, element type, dims; then the values unless tolerance is NULL. Infinities must be equal, NaN equals NaN; strings are
- * compared exactly. Returns: true, or false with *ret_message (owned) saying what differs. */
+/* Kind, element type, dims; then the values unless tolerance is NULL. Infinities must be equal, NaN equals NaN; strings
+ * are compared exactly. Returns: true, or false with *ret_message (owned) saying what differs. */
 bool onnxl_value_compare(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTolerance *tolerance,
                          char **ret_message);
 

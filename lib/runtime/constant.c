@@ -36,8 +36,8 @@ static OnnxlValue *
 from_fields(OnnxlAllocator *allocator, const OnnxlTensorView *view, const char *what, GError **error)
 {
   const OnnxlTensor *tensor = view->tensor;
-  OnnxlValue *value = onnxl_value_new_tensor(allocator, view->data_type, tensor->dims.count, tensor->dims.items, what,
-                                             error);
+  OnnxlValue *value =
+    onnxl_value_new_tensor(allocator, view->data_type, tensor->dims.count, tensor->dims.items, what, error);
   if (!value)
     return NULL;
   if (view->data_type == ONNXL_TYPE_STRING) {
@@ -68,8 +68,9 @@ from_external(OnnxlAllocator *allocator, OnnxlExternalFiles *files, const OnnxlT
   if (!onnxl_external_range(files, view->tensor, NULL, sink, &range, error))
     return NULL;
   if (range.length < view->bytes) {
-    onnxl_fail(error, ONNXL_ERROR_INVALID, "%s has %" G_GUINT64_FORMAT " bytes of external data when %" G_GUINT64_FORMAT
-               " are needed", what, range.length, view->bytes);
+    onnxl_fail(error, ONNXL_ERROR_INVALID,
+               "%s has %" G_GUINT64_FORMAT " bytes of external data when %" G_GUINT64_FORMAT " are needed", what,
+               range.length, view->bytes);
     return NULL;
   }
   if (!onnxl_external_map(files, &range, &bytes, error))
@@ -118,8 +119,8 @@ onnxl_constant_load(OnnxlPlan *plan, const OnnxlTensor *tensor, OnnxlDiagSink *s
 }
 
 bool
-onnxl_constant_load_sparse(OnnxlPlan *plan, const OnnxlSparseTensor *sparse,
-                           OnnxlDiagSink *sink, OnnxlValue **ret_value, GError **error)
+onnxl_constant_load_sparse(OnnxlPlan *plan, const OnnxlSparseTensor *sparse, OnnxlDiagSink *sink,
+                           OnnxlValue **ret_value, GError **error)
 {
   OnnxlValue *values = NULL, *indices = NULL;
   bool good = sparse->values && sparse->indices;

@@ -10,9 +10,9 @@
 typedef struct OnnxlFrame OnnxlFrame;
 struct OnnxlFrame {
   const OnnxlBody *body;
-  OnnxlValue **values;     /* by value id of the body's index, NULL = not alive */
-  OnnxlFrame *caller;      /* NULL for the main graph */
-  const OnnxlNode *call;   /* the calling node */
+  OnnxlValue **values;   /* by value id of the body's index, NULL = not alive */
+  OnnxlFrame *caller;    /* NULL for the main graph */
+  const OnnxlNode *call; /* the calling node */
 };
 
 /* A scratch buffer starts with this header, padded so that what follows keeps the alignment. */
@@ -54,8 +54,8 @@ const OnnxlAttribute *onnxl_frame_attribute(const OnnxlFrame *frame, const Onnxl
 /* Runs graph g of the frame's body, its inputs being set in frame->values already. */
 bool onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error);
 
-/* Makes a value of a TensorProto: bytes that lie aligned in a mapped file are borrowed, others copied. files: for external
- * data, NULL = refused. Findings are folded into the error. */
+/* Makes a value of a TensorProto: bytes that lie aligned in a mapped file are borrowed, others copied. files: for
+ * external data, NULL = refused. Findings are folded into the error. */
 OnnxlValue *onnxl_value_from_tensor(OnnxlAllocator *allocator, OnnxlExternalFiles *files, const OnnxlTensor *tensor,
                                     const char *what, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

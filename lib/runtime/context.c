@@ -88,8 +88,8 @@ onnxl_ctx_scratch(OnnxlKernelContext *context, uint64_t count, size_t item_size,
   uint64_t bytes;
   GError *failed = NULL;
   if (__builtin_mul_overflow(count, item_size, &bytes) || bytes > UINT64_MAX - ONNXL_BUFFER_HEADER) {
-    onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "workspace of %" G_GUINT64_FORMAT " x %zu bytes is too large", count,
-                   item_size);
+    onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "workspace of %" G_GUINT64_FORMAT " x %zu bytes is too large",
+                   count, item_size);
     return NULL;
   }
   bytes += ONNXL_BUFFER_HEADER;
@@ -225,7 +225,8 @@ onnxl_ctx_attr_tensor(OnnxlKernelContext *context, const OnnxlTensor *tensor, GE
 {
   GError *failed = NULL;
   OnnxlValue *value = tensor ? onnxl_value_from_tensor(onnxl_ctx_allocator(context), context->executor->plan->external,
-                                                       tensor, "an attribute", &failed) : NULL;
+                                                       tensor, "an attribute", &failed)
+                             : NULL;
   if (!value) {
     onnxl_ctx_fail(context, error, failed ? (OnnxlErrorCode)failed->code : ONNXL_ERROR_INVALID, "%s",
                    failed ? failed->message : "an attribute lacks its tensor");
@@ -329,7 +330,8 @@ onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *cons
     ret_outputs[i] = onnxl_value_ref(frame->values[graph->outputs[i]]);
   const OnnxlIndex *index = frame->body->index;
   for (uint32_t i = 0; i < graph->n_outputs; i++)
-    if (index->values[graph->outputs[i]].kind != ONNXL_VALUE_INITIALIZER && index->values[graph->outputs[i]].graph == id)
+    if (index->values[graph->outputs[i]].kind != ONNXL_VALUE_INITIALIZER &&
+        index->values[graph->outputs[i]].graph == id)
       g_clear_pointer(&frame->values[graph->outputs[i]], onnxl_value_unref);
   for (uint32_t i = 0; i < n_inputs; i++)
     g_clear_pointer(&frame->values[graph->inputs[i]], onnxl_value_unref);
@@ -355,8 +357,10 @@ onnxl_ctx_check_items(const OnnxlKernelContext *context, uint64_t n, GError **er
   const OnnxlAllocator *allocator = onnxl_ctx_allocator(context);
   if (n <= (allocator->limit - allocator->live) / BYTES_OF_A_VALUE)
     return true;
-  return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "%" G_GUINT64_FORMAT " values need more memory than is allowed "
-                        "(--max-memory)", n);
+  return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT,
+                        "%" G_GUINT64_FORMAT " values need more memory than is allowed "
+                        "(--max-memory)",
+                        n);
 }
 
 OnnxlValue **

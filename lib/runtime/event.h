@@ -5,7 +5,12 @@
 #include "runtime/value.h"
 #include "support/output.h"
 
-typedef enum OnnxlEventAction { ONNXL_EVENT_ADD, ONNXL_EVENT_REPLACE, ONNXL_EVENT_REMOVE, ONNXL_EVENT_RUN_NODE } OnnxlEventAction;
+typedef enum OnnxlEventAction {
+  ONNXL_EVENT_ADD,
+  ONNXL_EVENT_REPLACE,
+  ONNXL_EVENT_REMOVE,
+  ONNXL_EVENT_RUN_NODE
+} OnnxlEventAction;
 #define ONNXL_N_EVENT_ACTIONS 4
 
 typedef enum OnnxlEventKind {

@@ -125,7 +125,8 @@ release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
     uint64_t bytes = counted_bytes(place, value);
     executor->live_bytes -= bytes;
     executor->live_buffers -= bytes > 0;
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 });
+    emit(executor,
+         (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 });
   }
   onnxl_value_unref(value);
 }
@@ -158,9 +159,7 @@ close_frame(OnnxlFrame *frame)
 static bool
 run_call(OnnxlKernelContext *context, GError **error)
 {
-  OnnxlFrame frame = { .body = context->step->callee,
-                       .caller = context->frame,
-                       .call = onnxl_ctx_node(context) };
+  OnnxlFrame frame = { .body = context->step->callee, .caller = context->frame, .call = onnxl_ctx_node(context) };
   const OnnxlIndexGraph *graph = &frame.body->index->graphs[0];
   if (context->n_inputs > graph->n_inputs)
     return onnxl_ctx_invalid(context, error, "%u inputs are given when the function has %u", context->n_inputs,
@@ -230,10 +229,15 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   uint32_t n_outputs = node->n_outputs;
   if (step->schema && step->schema->n_outputs > n_outputs)
     n_outputs = step->schema->n_outputs;
-  OnnxlValue **many = node->n_inputs > FEW || n_outputs > FEW
-                        ? g_new0(OnnxlValue *, (gsize)node->n_inputs + n_outputs) : NULL;
-  OnnxlKernelContext context = { .executor = executor, .frame = frame, .node = id, .step = step,
-                                 .inputs = many ? many : few, .n_inputs = node->n_inputs, .n_outputs = n_outputs };
+  OnnxlValue **many =
+    node->n_inputs > FEW || n_outputs > FEW ? g_new0(OnnxlValue *, (gsize)node->n_inputs + n_outputs) : NULL;
+  OnnxlKernelContext context = { .executor = executor,
+                                 .frame = frame,
+                                 .node = id,
+                                 .step = step,
+                                 .inputs = many ? many : few,
+                                 .n_inputs = node->n_inputs,
+                                 .n_outputs = n_outputs };
   context.outputs = many ? many + node->n_inputs : few + FEW;
   for (uint32_t i = 0; i < node->n_inputs; i++) {
     OnnxlValue *value = node->inputs[i] == ONNXL_NONE ? NULL : frame->values[node->inputs[i]];
@@ -290,8 +294,10 @@ onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g,
 {
   /* Nested graphs and function calls recur here, so this is what bounds the stack. */
   if (executor->depth >= executor->options.max_depth)
-    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "graphs and function calls are nested to a depth of more than %u "
-                      "(--max-depth)", executor->options.max_depth);
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                      "graphs and function calls are nested to a depth of more than %u "
+                      "(--max-depth)",
+                      executor->options.max_depth);
   executor->depth++;
   bool good = run_nodes(executor, frame, g, error);
   executor->depth--;
@@ -319,10 +325,10 @@ bind_symbol(Symbols *symbols, const OnnxlIndexValue *place, uint32_t axis, Onnxl
   if (!added) {
     if (symbols->sizes[*slot] == size)
       return true;
-    return onnxl_fail(error, ONNXL_ERROR_INVALID,
-                      "the symbol %.*s is %" G_GINT64_FORMAT " in the input %.*s and %" G_GINT64_FORMAT
-                      " in axis %u of the input %.*s", ONNXL_ARG(name), symbols->sizes[*slot],
-                      ONNXL_ARG(symbols->inputs[*slot]), size, axis, ONNXL_ARG(place->name));
+    return onnxl_fail(
+      error, ONNXL_ERROR_INVALID,
+      "the symbol %.*s is %" G_GINT64_FORMAT " in the input %.*s and %" G_GINT64_FORMAT " in axis %u of the input %.*s",
+      ONNXL_ARG(name), symbols->sizes[*slot], ONNXL_ARG(symbols->inputs[*slot]), size, axis, ONNXL_ARG(place->name));
   }
   if (!ONNXL_GROW(symbols->arena, &symbols->sizes, symbols->count, &symbols->capacity) ||
       !ONNXL_GROW(symbols->arena, &symbols->inputs, symbols->count, &symbols->input_capacity))
@@ -358,7 +364,8 @@ check_input(const OnnxlIndexValue *place, const OnnxlValue *value, Symbols *symb
     return true;
   if (!fits_type(type, value)) {
     char *text = onnxl_value_describe(value);
-    const char *wanted = type->tensor_type ? onnxl_data_type_name(type->tensor_type->elem_type) : "another kind of value";
+    const char *wanted =
+      type->tensor_type ? onnxl_data_type_name(type->tensor_type->elem_type) : "another kind of value";
     onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s is %s when %s is declared", ONNXL_ARG(place->name), text,
                wanted ? wanted : "an unknown type");
     g_free(text);
@@ -406,15 +413,16 @@ bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
     const OnnxlIndexValue *place = onnxl_executor_input(executor, i);
     OnnxlValue **slot = &frame->values[graph->inputs[i]];
     if (!inputs[i]) {
-      good = *slot != NULL || onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s has no value",
-                                         ONNXL_ARG(place->name));
+      good =
+        *slot != NULL || onnxl_fail(error, ONNXL_ERROR_INVALID, "the input %.*s has no value", ONNXL_ARG(place->name));
       continue;
     }
     good = check_input(place, inputs[i], &symbols, error);
     onnxl_value_unref(*slot);
     *slot = onnxl_value_ref(inputs[i]);
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INPUT, .name = place->name,
-                                 .value = inputs[i], .node = -1 });
+    emit(executor,
+         (OnnxlEvent){
+           .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INPUT, .name = place->name, .value = inputs[i], .node = -1 });
   }
   onnxl_arena_free(symbols.arena);
   return good;
@@ -432,8 +440,11 @@ announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError
       continue;
     if (!count_value(executor, place, frame->values[v], error))
       return false;
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INITIALIZER, .name = place->name,
-                                 .value = frame->values[v], .node = -1 });
+    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                                 .kind = ONNXL_EVENT_INITIALIZER,
+                                 .name = place->name,
+                                 .value = frame->values[v],
+                                 .node = -1 });
   }
   return true;
 }

@@ -6,10 +6,10 @@
 #include "runtime/plan.h"
 
 typedef struct OnnxlExecutorOptions {
-  bool keep;             /* do not release intermediates */
-  uint32_t max_buffers;  /* counted values alive at one time; 0 = any number */
-  uint32_t max_depth;    /* nested function calls and graphs; 0 = 200 */
-  uint64_t seed;         /* of random operators without a seed of their own */
+  bool keep;                /* do not release intermediates */
+  uint32_t max_buffers;     /* counted values alive at one time; 0 = any number */
+  uint32_t max_depth;       /* nested function calls and graphs; 0 = 200 */
+  uint64_t seed;            /* of random operators without a seed of their own */
   OnnxlEventFunction event; /* called for each event, or NULL */
   void *event_data;
 } OnnxlExecutorOptions;
@@ -26,14 +26,14 @@ const OnnxlIndexValue *onnxl_executor_input(const OnnxlExecutor *executor, uint3
 uint32_t onnxl_executor_n_outputs(const OnnxlExecutor *executor);
 const OnnxlIndexValue *onnxl_executor_output(const OnnxlExecutor *executor, uint32_t i);
 
-/* Runs once. inputs: one a main graph input; NULL is allowed where an initializer stands in. Types and shapes are compared
- * with what the graph declares. ret_outputs: room for the outputs; each is owned by the caller. Errors:
+/* Runs once. inputs: one a main graph input; NULL is allowed where an initializer stands in. Types and shapes are
+ * compared with what the graph declares. ret_outputs: room for the outputs; each is owned by the caller. Errors:
  * ONNXL_ERROR_INVALID for data the model or an operator refuses, ONNXL_ERROR_LIMIT, ONNXL_ERROR_UNSUPPORTED. */
-bool onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The path of the node at which the latest run failed; its error's message starts with it and ": ". NULL: it did not fail at
- * a node. Borrowed until the next run. */
+/* The path of the node at which the latest run failed; its error's message starts with it and ": ". NULL: it did not
+ * fail at a node. Borrowed until the next run. */
 const char *onnxl_executor_failed_path(const OnnxlExecutor *executor);
 
 /* Bytes of the latest run, in the accounting of events. */

@@ -47,16 +47,16 @@ GEMM(double, double, 2)
 GEMM(uint32, uint32_t, 4)
 GEMM(uint64, uint64_t, 2)
 
-#define PACK(size, T)                                                                                                  \
-  void onnxl_gemm_pack_##size(const void *matrix, int64_t first, int64_t n, int64_t k, void *panel)                    \
-  {                                                                                                                    \
-    const OnnxlGemmMatrix *m = matrix;                                                                                 \
-    T *to = panel;                                                                                                     \
-    for (int64_t p = 0; p < k; p++, to += COLUMNS) {                                                                   \
-      const T *from = (const T *)m->b + p * m->row + first * m->column;                                                \
-      for (int64_t j = 0; j < COLUMNS; j++)                                                                            \
-        to[j] = j < n ? from[j * m->column] : 0;                                                                       \
-    }                                                                                                                  \
+#define PACK(size, T)                                                                               \
+  void onnxl_gemm_pack_##size(const void *matrix, int64_t first, int64_t n, int64_t k, void *panel) \
+  {                                                                                                 \
+    const OnnxlGemmMatrix *m = matrix;                                                              \
+    T *to = panel;                                                                                  \
+    for (int64_t p = 0; p < k; p++, to += COLUMNS) {                                                \
+      const T *from = (const T *)m->b + p * m->row + first * m->column;                             \
+      for (int64_t j = 0; j < COLUMNS; j++)                                                         \
+        to[j] = j < n ? from[j * m->column] : 0;                                                    \
+    }                                                                                               \
   }
 PACK(4, uint32_t)
 PACK(8, uint64_t)

@@ -13,11 +13,11 @@
  * elements, those beyond n zero. */
 typedef void (*OnnxlGemmPack)(const void *data, int64_t first, int64_t n, int64_t k, void *panel);
 
-/* c[m, n] = a[m, k] x b[k, n]; with accumulate c += …. a: element (i, p) at a[i * a_row + p * a_column]; c: rows of c_row
- * elements. b comes through pack. panel: k * ONNXL_GEMM_COLUMNS elements of scratch. Every sum runs over p in increasing
- * order, whatever the blocking. Signed integers are multiplied through the unsigned variants. */
-#define ONNXL_GEMM_DECLARE(name, T)                                                                                    \
-  void onnxl_gemm_##name(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row, int64_t a_column,                 \
+/* c[m, n] = a[m, k] x b[k, n]; with accumulate c += …. a: element (i, p) at a[i * a_row + p * a_column]; c: rows of
+ * c_row elements. b comes through pack. panel: k * ONNXL_GEMM_COLUMNS elements of scratch. Every sum runs over p in
+ * increasing order, whatever the blocking. Signed integers are multiplied through the unsigned variants. */
+#define ONNXL_GEMM_DECLARE(name, T)                                                                    \
+  void onnxl_gemm_##name(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row, int64_t a_column, \
                          OnnxlGemmPack pack, const void *pack_data, T *c, int64_t c_row, bool accumulate, T *panel);
 ONNXL_GEMM_DECLARE(float, float)
 ONNXL_GEMM_DECLARE(double, double)

@@ -4,8 +4,8 @@
 
 #include "expr/expr.h"
 #include "runtime/npy.h"
-#include "runtime/tensor.h"
 #include "runtime/tensor-io.h"
+#include "runtime/tensor.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/number.h"
@@ -40,8 +40,10 @@ symbol_size(const OnnxlInputContext *context, const OnnxlIndexValue *place, Onnx
   bool good = e && onnxl_expr_evaluate(e, context->symbol, context->symbol_data, ret_size, NULL);
   onnxl_expr_pool_free(pool);
   onnxl_arena_free(arena);
-  return good || onnxl_fail(error, ONNXL_ERROR_USAGE, "the size of %.*s, a dimension of the input %.*s, is not known: give it "
-                            "as --dim %.*s=…", ONNXL_ARG(name), ONNXL_ARG(place->name), ONNXL_ARG(name));
+  return good || onnxl_fail(error, ONNXL_ERROR_USAGE,
+                            "the size of %.*s, a dimension of the input %.*s, is not known: give it "
+                            "as --dim %.*s=…",
+                            ONNXL_ARG(name), ONNXL_ARG(place->name), ONNXL_ARG(name));
 }
 
 static bool
@@ -105,7 +107,8 @@ fill(const OnnxlInputContext *context, const OnnxlIndexValue *place, Fill how, G
     double *value = (double *)wide->data + i;
     if (how == FILL_RANDOM)
       *value = onnxl_type_is_float(type) ? 2 * random_unit(&state) - 1
-               : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5 : floor(random_unit(&state) * 2);
+               : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5
+                                         : floor(random_unit(&state) * 2);
     else
       *value = how == FILL_ZEROS ? 0 : how == FILL_ONES ? 1 : (double)i;
   }
@@ -137,8 +140,8 @@ skip_blanks(Literal *literal)
 static bool
 literal_fail(const Literal *literal, const char *what, GError **error)
 {
-  return onnxl_fail(error, ONNXL_ERROR_USAGE, "the value of the input %.*s: %s at \"%.20s\"", ONNXL_ARG(literal->name), what,
-                    literal->at);
+  return onnxl_fail(error, ONNXL_ERROR_USAGE, "the value of the input %.*s: %s at \"%.20s\"", ONNXL_ARG(literal->name),
+                    what, literal->at);
 }
 
 static bool
@@ -206,8 +209,9 @@ literal_value(const Literal *literal, int32_t type, GError **error)
   for (int64_t i = 0; i < texts->count; i++) {
     OnnxlStr item = g_array_index(literal->numbers, OnnxlStr, i);
     if (type == ONNXL_TYPE_BOOL)
-      item = onnxl_str_is(item, "true") || onnxl_str_is(item, "True") ? ONNXL_STR("1")
-             : onnxl_str_is(item, "false") || onnxl_str_is(item, "False") ? ONNXL_STR("0") : item;
+      item = onnxl_str_is(item, "true") || onnxl_str_is(item, "True")     ? ONNXL_STR("1")
+             : onnxl_str_is(item, "false") || onnxl_str_is(item, "False") ? ONNXL_STR("0")
+                                                                          : item;
     ((OnnxlStr *)texts->data)[i] = item; /* lives as long as the command line */
   }
   if (type == ONNXL_TYPE_STRING)
@@ -226,13 +230,15 @@ literal_value(const Literal *literal, int32_t type, GError **error)
 static OnnxlValue *
 parse_literal(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec, GError **error)
 {
-  Literal literal = { .context = context, .name = place->name, .at = spec,
-                      .numbers = g_array_new(FALSE, FALSE, sizeof(OnnxlStr)) };
+  Literal literal = {
+    .context = context, .name = place->name, .at = spec, .numbers = g_array_new(FALSE, FALSE, sizeof(OnnxlStr))
+  };
   int32_t type = declared_type(place);
   OnnxlValue *value = NULL;
   memset(literal.dims, -1, sizeof literal.dims);
   if (type == ONNXL_TYPE_UNDEFINED)
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s is no tensor that a literal could give", ONNXL_ARG(place->name));
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s is no tensor that a literal could give",
+               ONNXL_ARG(place->name));
   else if (parse_list(&literal, 0, error)) {
     skip_blanks(&literal);
     if (*literal.at != '\0')
@@ -267,8 +273,8 @@ read_file(const OnnxlInputContext *context, const OnnxlIndexValue *place, const 
 }
 
 OnnxlValue *
-onnxl_input_read(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec, const char **ret_file,
-                 GError **error)
+onnxl_input_read(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec,
+                 const char **ret_file, GError **error)
 {
   static const char *const fills[] = { "zeros", "ones", "arange", "random" };
   *ret_file = NULL;

@@ -15,9 +15,10 @@ typedef struct OnnxlInputContext {
   uint64_t seed;
 } OnnxlInputContext;
 
-/* spec: "@FILE.npy", "@FILE.pb", "@-" (npy on standard input), "zeros", "ones", "arange", "random", or a literal such as 3,
- * [[1, 2], [3, 4]], ["a", "b"]. place: the input, whose declared type decides. *ret_file: the file that was read, borrowed
- * from spec, or NULL. Returns: owned; NULL with error: ONNXL_ERROR_USAGE for a spec that says nothing. */
+/* spec: "@FILE.npy", "@FILE.pb", "@-" (npy on standard input), "zeros", "ones", "arange", "random", or a literal such
+ * as 3,
+ * [[1, 2], [3, 4]], ["a", "b"]. place: the input, whose declared type decides. *ret_file: the file that was read,
+ * borrowed from spec, or NULL. Returns: owned; NULL with error: ONNXL_ERROR_USAGE for a spec that says nothing. */
 OnnxlValue *onnxl_input_read(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec,
                              const char **ret_file, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

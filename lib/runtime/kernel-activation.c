@@ -4,35 +4,35 @@
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 
-/* A kernel from an expression over x, alpha and beta (the attributes named first and second), for float and double. F(name) is the C function of
- * the type. */
+/* A kernel from an expression over x, alpha and beta (the attributes named first and second), for float and double.
+ * F(name) is the C function of the type. */
 #define F32(name) name##f
 #define F64(name) name
-#define ACTIVATION(name, first, second, expression_of)                                                                 \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error);        \
-    float alpha G_GNUC_UNUSED = onnxl_ctx_float(context, first);                                                       \
-    float beta G_GNUC_UNUSED = onnxl_ctx_float(context, second);                                                       \
-    if (!output)                                                                                                       \
-      return false;                                                                                                    \
-    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                         \
-      for (int64_t i = 0; i < input->count; i++) {                                                                     \
-        double x = ((const double *)input->data)[i];                                                                   \
-        ((double *)output->data)[i] = expression_of(F64, double);                                                      \
-      }                                                                                                                \
-    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                                     \
-      for (int64_t i = 0; i < input->count; i++) {                                                                     \
-        float x = ((const float *)input->data)[i];                                                                     \
-        ((float *)output->data)[i] = expression_of(F32, float);                                                        \
-      }                                                                                                                \
-    else                                                                                                               \
-      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                             \
-    return true;                                                                                                       \
-  }                                                                                                                    \
+#define ACTIVATION(name, first, second, expression_of)                                                          \
+  static bool run_##name(OnnxlKernelContext *context, GError **error)                                           \
+  {                                                                                                             \
+    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error); \
+    float alpha G_GNUC_UNUSED = onnxl_ctx_float(context, first);                                                \
+    float beta G_GNUC_UNUSED = onnxl_ctx_float(context, second);                                                \
+    if (!output)                                                                                                \
+      return false;                                                                                             \
+    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                  \
+      for (int64_t i = 0; i < input->count; i++) {                                                              \
+        double x = ((const double *)input->data)[i];                                                            \
+        ((double *)output->data)[i] = expression_of(F64, double);                                               \
+      }                                                                                                         \
+    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                              \
+      for (int64_t i = 0; i < input->count; i++) {                                                              \
+        float x = ((const float *)input->data)[i];                                                              \
+        ((float *)output->data)[i] = expression_of(F32, float);                                                 \
+      }                                                                                                         \
+    else                                                                                                        \
+      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                      \
+    return true;                                                                                                \
+  }                                                                                                             \
   ONNXL_KERNEL(name, COMPUTES)
 
-#define CELU(F, T) F(fmax)(0, x) + F(fmin)(0, alpha *F(expm1)(x / alpha))
+#define CELU(F, T) F(fmax)(0, x) + F(fmin)(0, alpha * F(expm1)(x / alpha))
 ACTIVATION(celu, "alpha", "beta", CELU);
 
 #define ELU(F, T) (x < 0 ? alpha * F(expm1)(x) : x)
@@ -120,27 +120,27 @@ ONNXL_KERNEL(swi_glu, COMPUTES);
 
 typedef enum Softmax { SOFTMAX, LOG_SOFTMAX, HARDMAX } Softmax;
 
-#define SOFTMAX_LOOP(name, T)                                                                                          \
-  static void name(Softmax kind, const T *x, T *y, int64_t n, int64_t stride)                                          \
-  {                                                                                                                    \
-    int64_t best = 0;                                                                                                  \
-    for (int64_t i = 1; i < n; i++)                                                                                    \
-      if (x[i * stride] > x[best * stride])                                                                            \
-        best = i;                                                                                                      \
-    T max = x[best * stride];                                                                                          \
-    if (kind == HARDMAX) {                                                                                             \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        y[i * stride] = i == best;                                                                                     \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    double sum = 0;                                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                                                  \
-      T e = (T)(sizeof(T) == sizeof(float) ? (T)expf((float)(x[i * stride] - max)) : (T)exp(x[i * stride] - max));     \
-      y[i * stride] = e;                                                                                               \
-      sum += (double)e;                                                                                                \
-    }                                                                                                                  \
-    for (int64_t i = 0; i < n; i++)                                                                                    \
-      y[i * stride] = kind == SOFTMAX ? (T)(y[i * stride] / sum) : (T)(x[i * stride] - max - log(sum));                \
+#define SOFTMAX_LOOP(name, T)                                                                                      \
+  static void name(Softmax kind, const T *x, T *y, int64_t n, int64_t stride)                                      \
+  {                                                                                                                \
+    int64_t best = 0;                                                                                              \
+    for (int64_t i = 1; i < n; i++)                                                                                \
+      if (x[i * stride] > x[best * stride])                                                                        \
+        best = i;                                                                                                  \
+    T max = x[best * stride];                                                                                      \
+    if (kind == HARDMAX) {                                                                                         \
+      for (int64_t i = 0; i < n; i++)                                                                              \
+        y[i * stride] = i == best;                                                                                 \
+      return;                                                                                                      \
+    }                                                                                                              \
+    double sum = 0;                                                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                                              \
+      T e = (T)(sizeof(T) == sizeof(float) ? (T)expf((float)(x[i * stride] - max)) : (T)exp(x[i * stride] - max)); \
+      y[i * stride] = e;                                                                                           \
+      sum += (double)e;                                                                                            \
+    }                                                                                                              \
+    for (int64_t i = 0; i < n; i++)                                                                                \
+      y[i * stride] = kind == SOFTMAX ? (T)(y[i * stride] / sum) : (T)(x[i * stride] - max - log(sum));            \
   }
 SOFTMAX_LOOP(softmax_float, float)
 SOFTMAX_LOOP(softmax_double, double)
@@ -172,7 +172,8 @@ softmax(OnnxlKernelContext *context, Softmax kind, GError **error)
       if (x->elem_type == ONNXL_TYPE_FLOAT)
         softmax_float(kind, (const float *)x->data + o * n * inner + i, (float *)y->data + o * n * inner + i, n, inner);
       else
-        softmax_double(kind, (const double *)x->data + o * n * inner + i, (double *)y->data + o * n * inner + i, n, inner);
+        softmax_double(kind, (const double *)x->data + o * n * inner + i, (double *)y->data + o * n * inner + i, n,
+                       inner);
   return true;
 }
 

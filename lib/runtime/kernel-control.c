@@ -26,7 +26,8 @@ collect(OnnxlKernelContext *context, GPtrArray *values, OnnxlValue *value, GErro
   return onnxl_ctx_check_items(context, values->len, error);
 }
 
-/* Stacks equal-shaped tensors along a new axis of length total (the rest is zero). like: type and dims when there is none. */
+/* Stacks equal-shaped tensors along a new axis of length total (the rest is zero). like: type and dims when there is
+ * none. */
 static OnnxlValue *
 stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_t total, bool reversed,
       const OnnxlType *like, GError **error)
@@ -39,16 +40,20 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   if (axis < 0)
     axis += rank + 1;
   if (axis < 0 || axis > rank) {
-    onnxl_ctx_invalid(context, error, "a scan output of rank %u cannot be stacked along axis %" G_GINT64_FORMAT, rank, axis);
+    onnxl_ctx_invalid(context, error, "a scan output of rank %u cannot be stacked along axis %" G_GINT64_FORMAT, rank,
+                      axis);
     return NULL;
   }
   for (uint32_t i = 0; i < rank; i++) {
-    inner[i] = first ? first->dims[i] : type->shape->dim.items[i].has_dim_value ? type->shape->dim.items[i].dim_value : 0;
+    inner[i] = first                                     ? first->dims[i]
+               : type->shape->dim.items[i].has_dim_value ? type->shape->dim.items[i].dim_value
+                                                         : 0;
     dims[i + (i >= axis)] = MAX(inner[i], 0);
   }
   dims[axis] = total;
   GError *failed = NULL;
-  OnnxlValue *y = onnxl_value_new_tensor(onnxl_ctx_allocator(context), elem_type, rank + 1, dims, "a scan output", &failed);
+  OnnxlValue *y =
+    onnxl_value_new_tensor(onnxl_ctx_allocator(context), elem_type, rank + 1, dims, "a scan output", &failed);
   if (!y) {
     onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
     g_error_free(failed);
@@ -189,8 +194,10 @@ run_loop(OnnxlKernelContext *context, GError **error)
   loop.n_states = n_inputs > 2 ? n_inputs - 2 : 0;
   size_t named = onnxl_ctx_node(context)->output.count;
   if (n_outputs < loop.n_states + 1 || named > n_outputs - 1)
-    return onnxl_ctx_invalid(context, error, "the body has %u outputs when %u values are carried and the node has %zu "
-                             "outputs", n_outputs, loop.n_states, named);
+    return onnxl_ctx_invalid(context, error,
+                             "the body has %u outputs when %u values are carried and the node has %zu "
+                             "outputs",
+                             n_outputs, loop.n_states, named);
   loop.n_scans = n_outputs - 1 - loop.n_states;
   loop.inputs = g_new0(OnnxlValue *, loop.n_states + 2);
   loop.results = g_new0(OnnxlValue *, n_outputs);
@@ -220,8 +227,8 @@ typedef struct ScanState {
   uint32_t graph;
   uint32_t n_states, n_inputs, n_outputs; /* carried, scanned, collected */
   OnnxlValue **states;
-  OnnxlValue **scanned;   /* whole tensors */
-  int64_t *axes;          /* of each scanned input */
+  OnnxlValue **scanned; /* whole tensors */
+  int64_t *axes;        /* of each scanned input */
   bool *backwards;
   GPtrArray **collected;
 } ScanState;
@@ -253,8 +260,8 @@ scan_steps(OnnxlKernelContext *context, ScanState *scan, int64_t steps, GError *
     for (uint32_t i = 0; i < scan->n_states; i++)
       inputs[i] = onnxl_value_ref(scan->states[i]);
     for (uint32_t i = 0; good && i < scan->n_inputs; i++) {
-      inputs[scan->n_states + i] = take(context, scan->scanned[i], scan->axes[i], scan->backwards[i] ? steps - 1 - t : t,
-                                        error);
+      inputs[scan->n_states + i] =
+        take(context, scan->scanned[i], scan->axes[i], scan->backwards[i] ? steps - 1 - t : t, error);
       good = inputs[scan->n_states + i] != NULL;
     }
     good = good && onnxl_ctx_run_subgraph(context, scan->graph, inputs, n, results, error);
@@ -310,8 +317,9 @@ scan_init(OnnxlKernelContext *context, ScanState *scan, uint32_t first, GError *
   uint32_t n_results = onnxl_ctx_subgraph_n_outputs(context, scan->graph);
   if (scanned < 1 || scanned > given || n_results < given - scanned ||
       n_results != onnxl_ctx_node(context)->output.count)
-    return onnxl_ctx_invalid(context, error, "num_scan_inputs is %" G_GINT64_FORMAT " for %" G_GINT64_FORMAT
-                             " inputs and %u outputs", scanned, given, n_results);
+    return onnxl_ctx_invalid(context, error,
+                             "num_scan_inputs is %" G_GINT64_FORMAT " for %" G_GINT64_FORMAT " inputs and %u outputs",
+                             scanned, given, n_results);
   scan->n_inputs = (uint32_t)scanned;
   scan->n_states = (uint32_t)(given - scanned);
   scan->n_outputs = n_results - scan->n_states;
@@ -353,9 +361,9 @@ scan_all(OnnxlKernelContext *context, ScanState *scan, GError **error)
   for (uint32_t i = 0; i < scan->n_states; i++)
     onnxl_ctx_set_output(context, i, onnxl_value_ref(scan->states[i]));
   for (uint32_t i = 0; i < scan->n_outputs; i++) {
-    OnnxlValue *y = stack(context, scan->collected[i], list_item(output_axes, i), steps,
-                          list_item(output_directions, i) != 0,
-                          onnxl_ctx_subgraph_output_type(context, scan->graph, scan->n_states + i), error);
+    OnnxlValue *y =
+      stack(context, scan->collected[i], list_item(output_axes, i), steps, list_item(output_directions, i) != 0,
+            onnxl_ctx_subgraph_output_type(context, scan->graph, scan->n_states + i), error);
     if (!y)
       return false;
     onnxl_ctx_set_output(context, scan->n_states + i, y);

@@ -39,8 +39,9 @@ legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, GError
   if (axis < 0)
     axis += a->rank;
   if (axis < 0 || axis + b->rank > a->rank) {
-    onnxl_ctx_invalid(context, error, "the second input of rank %u does not fit at axis %" G_GINT64_FORMAT " of rank %u",
-                      b->rank, axis, a->rank);
+    onnxl_ctx_invalid(context, error,
+                      "the second input of rank %u does not fit at axis %" G_GINT64_FORMAT " of rank %u", b->rank, axis,
+                      a->rank);
     return NULL;
   }
   for (uint32_t i = 0; i < a->rank; i++)
@@ -67,32 +68,32 @@ onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_typ
   return good;
 }
 
-#define ARITHMETIC(name)                                                                                               \
-  ONNXL_BINARY_TABLE(name, ONNXL_REAL_TYPES)                                                                           \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    int32_t type = onnxl_ctx_input(context, 0)->elem_type;                                                             \
-    return onnxl_binary(context, name##_row(type), type, error);                                                       \
-  }                                                                                                                    \
+#define ARITHMETIC(name)                                              \
+  ONNXL_BINARY_TABLE(name, ONNXL_REAL_TYPES)                          \
+  static bool run_##name(OnnxlKernelContext *context, GError **error) \
+  {                                                                   \
+    int32_t type = onnxl_ctx_input(context, 0)->elem_type;            \
+    return onnxl_binary(context, name##_row(type), type, error);      \
+  }                                                                   \
   ONNXL_KERNEL(name, COMPUTES)
 
 #define add_ROW(type, T, U) ONNXL_BINARY_ROW(add_##T, T, T, (U)a + (U)b)
-#define add_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define add_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:    \
     return add_##T;
 ONNXL_REAL_TYPES(add_ROW)
 ARITHMETIC(add);
 
 #define sub_ROW(type, T, U) ONNXL_BINARY_ROW(sub_##T, T, T, (U)a - (U)b)
-#define sub_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define sub_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:    \
     return sub_##T;
 ONNXL_REAL_TYPES(sub_ROW)
 ARITHMETIC(sub);
 
-#define mul_ROW(type, T, U) ONNXL_BINARY_ROW(mul_##T, T, T, (U)a * (U)b)
-#define mul_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define mul_ROW(type, T, U) ONNXL_BINARY_ROW(mul_##T, T, T, (U)a *(U)b)
+#define mul_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:    \
     return mul_##T;
 ONNXL_REAL_TYPES(mul_ROW)
 ARITHMETIC(mul);
@@ -101,8 +102,8 @@ ARITHMETIC(mul);
 #define div_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, a / b)
 #define div_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == 0 ? 0 : a / b)
 #define div_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b)
-#define div_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define div_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:    \
     return div_##T;
 ONNXL_FLOAT_TYPES(div_FLOAT_ROW)
 ONNXL_UNSIGNED_TYPES(div_UNSIGNED_ROW)
@@ -119,11 +120,11 @@ ONNXL_FLOAT_TYPES(minimum_FLOAT_ROW)
 ONNXL_INTEGER_TYPES(maximum_ROW)
 ONNXL_INTEGER_TYPES(minimum_ROW)
 
-#define maximum_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define maximum_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:        \
     return maximum_##T;
-#define minimum_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define minimum_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:        \
     return minimum_##T;
 ONNXL_BINARY_TABLE(maximum, ONNXL_REAL_TYPES)
 ONNXL_BINARY_TABLE(minimum, ONNXL_REAL_TYPES)
@@ -160,12 +161,12 @@ fold(OnnxlKernelContext *context, OnnxlBinaryRow row, OnnxlValue **ret_result, G
   return true;
 }
 
-#define VARIADIC(name, table)                                                                                          \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    OnnxlValue *result;                                                                                                \
-    return fold(context, table(onnxl_ctx_input(context, 0)->elem_type), &result, error);                               \
-  }                                                                                                                    \
+#define VARIADIC(name, table)                                                            \
+  static bool run_##name(OnnxlKernelContext *context, GError **error)                    \
+  {                                                                                      \
+    OnnxlValue *result;                                                                  \
+    return fold(context, table(onnxl_ctx_input(context, 0)->elem_type), &result, error); \
+  }                                                                                      \
   ONNXL_KERNEL(name, COMPUTES)
 
 VARIADIC(max, maximum_row);
@@ -192,16 +193,19 @@ ONNXL_KERNEL(mean, COMPUTES);
 /* fmod = 0: the sign of the divisor, as Python; 1: that of the dividend, as C. */
 #define floor_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, floor_mod_real(a, b))
 #define floor_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, b == 0 ? 0 : a % b)
-#define floor_mod_SIGNED_ROW(type, T, U)                                                                               \
-  ONNXL_BINARY_ROW(floor_mod_##T, T, T, b == 0 || b == -1 ? 0 : a % b != 0 && ((a % b < 0) != (b < 0)) ? a % b + b : a % b)
+#define floor_mod_SIGNED_ROW(type, T, U)                                \
+  ONNXL_BINARY_ROW(floor_mod_##T, T, T,                                 \
+                   b == 0 || b == -1                        ? 0         \
+                   : a % b != 0 && ((a % b < 0) != (b < 0)) ? a % b + b \
+                                                            : a % b)
 #define trunc_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, fmod(a, b))
 #define trunc_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 ? 0 : a % b)
 #define trunc_mod_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 || b == -1 ? 0 : a % b)
-#define floor_mod_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define floor_mod_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:          \
     return floor_mod_##T;
-#define trunc_mod_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define trunc_mod_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:          \
     return trunc_mod_##T;
 
 static double
@@ -232,8 +236,8 @@ ONNXL_KERNEL(mod, COMPUTES);
 /* PRelu: the slope is broadcast to the input; before opset 7 it is one value a channel, or one for all. */
 #define prelu_ROW(type, T, U) ONNXL_BINARY_ROW(prelu_##T, T, T, a < 0 ? (T)((U)a * (U)b) : a)
 #define prelu_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(prelu_##T, T, T, ((void)b, a))
-#define prelu_CASE(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define prelu_CASE(type, T, U) \
+  case ONNXL_TYPE_##type:      \
     return prelu_##T;
 ONNXL_FLOAT_TYPES(prelu_ROW)
 ONNXL_SIGNED_TYPES(prelu_ROW)

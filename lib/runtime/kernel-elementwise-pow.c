@@ -18,11 +18,11 @@ integer_power(int64_t base, int64_t exponent)
   return (int64_t)result;
 }
 
-#define LOAD_FLOAT(type, T, U)                                                                                         \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define LOAD_FLOAT(type, T, U) \
+  case ONNXL_TYPE_##type:      \
     return (double)((const T *)data)[i];
-#define LOAD_INTEGER(type, T, U)                                                                                       \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define LOAD_INTEGER(type, T, U) \
+  case ONNXL_TYPE_##type:        \
     return (int64_t)((const T *)data)[i];
 
 static double
@@ -45,13 +45,13 @@ load_integer(int32_t elem_type, const void *data, int64_t i)
   }
 }
 
-#define STORE_FLOAT(type, T, U)                                                                                        \
-  case ONNXL_TYPE_##type:                                                                                              \
-    ((T *)y->data)[i] = (T)power;                                                                                      \
+#define STORE_FLOAT(type, T, U)   \
+  case ONNXL_TYPE_##type:         \
+    ((T *)y->data)[i] = (T)power; \
     return;
-#define STORE_INTEGER(type, T, U)                                                                                      \
-  case ONNXL_TYPE_##type:                                                                                              \
-    ((T *)y->data)[i] = (T)whole;                                                                                      \
+#define STORE_INTEGER(type, T, U) \
+  case ONNXL_TYPE_##type:         \
+    ((T *)y->data)[i] = (T)whole; \
     return;
 
 static void

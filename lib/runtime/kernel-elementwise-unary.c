@@ -6,26 +6,26 @@
 #include "runtime/types-internal.h"
 
 /* A kernel from an expression over x in float and in double. */
-#define REAL_FUNCTION(name, float_expression, double_expression)                                                       \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error);        \
-    if (!output)                                                                                                       \
-      return false;                                                                                                    \
-    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                         \
-      for (int64_t i = 0; i < input->count; i++) {                                                                     \
-        double x = ((const double *)input->data)[i];                                                                   \
-        ((double *)output->data)[i] = (double_expression);                                                             \
-      }                                                                                                                \
-    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                                     \
-      for (int64_t i = 0; i < input->count; i++) {                                                                     \
-        float x = ((const float *)input->data)[i];                                                                     \
-        ((float *)output->data)[i] = (float_expression);                                                               \
-      }                                                                                                                \
-    else                                                                                                               \
-      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                             \
-    return true;                                                                                                       \
-  }                                                                                                                    \
+#define REAL_FUNCTION(name, float_expression, double_expression)                                                \
+  static bool run_##name(OnnxlKernelContext *context, GError **error)                                           \
+  {                                                                                                             \
+    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error); \
+    if (!output)                                                                                                \
+      return false;                                                                                             \
+    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                  \
+      for (int64_t i = 0; i < input->count; i++) {                                                              \
+        double x = ((const double *)input->data)[i];                                                            \
+        ((double *)output->data)[i] = (double_expression);                                                      \
+      }                                                                                                         \
+    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                              \
+      for (int64_t i = 0; i < input->count; i++) {                                                              \
+        float x = ((const float *)input->data)[i];                                                              \
+        ((float *)output->data)[i] = (float_expression);                                                        \
+      }                                                                                                         \
+    else                                                                                                        \
+      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                      \
+    return true;                                                                                                \
+  }                                                                                                             \
   ONNXL_KERNEL(name, COMPUTES)
 
 REAL_FUNCTION(acos, acosf(x), acos(x));
@@ -49,29 +49,29 @@ REAL_FUNCTION(tan, tanf(x), tan(x));
 REAL_FUNCTION(tanh, tanhf(x), tanh(x));
 
 /* A kernel from the expressions name_FLOAT, name_SIGNED and name_UNSIGNED over x. */
-#define NUMBER_FUNCTION(name)                                \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error);        \
-    if (!output)                                                                                                       \
-      return false;                                                                                                    \
-    switch (input->elem_type) {                                                                                        \
-      ONNXL_FLOAT_TYPES(name##_FLOAT)                                                                                  \
-      ONNXL_SIGNED_TYPES(name##_SIGNED)                                                                                \
-      ONNXL_UNSIGNED_TYPES(name##_UNSIGNED)                                                                            \
-    default:                                                                                                           \
-      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                             \
-    }                                                                                                                  \
-    return true;                                                                                                       \
-  }                                                                                                                    \
+#define NUMBER_FUNCTION(name)                                                                                   \
+  static bool run_##name(OnnxlKernelContext *context, GError **error)                                           \
+  {                                                                                                             \
+    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error); \
+    if (!output)                                                                                                \
+      return false;                                                                                             \
+    switch (input->elem_type) {                                                                                 \
+      ONNXL_FLOAT_TYPES(name##_FLOAT)                                                                           \
+      ONNXL_SIGNED_TYPES(name##_SIGNED)                                                                         \
+      ONNXL_UNSIGNED_TYPES(name##_UNSIGNED)                                                                     \
+    default:                                                                                                    \
+      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                      \
+    }                                                                                                           \
+    return true;                                                                                                \
+  }                                                                                                             \
   ONNXL_KERNEL(name, COMPUTES)
 
-#define EACH(type, T, expression)                                                                                      \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (int64_t i = 0; i < input->count; i++) {                                                                       \
-      T x = ((const T *)input->data)[i];                                                                               \
-      ((T *)output->data)[i] = (T)(expression);                                                                        \
-    }                                                                                                                  \
+#define EACH(type, T, expression)                \
+  case ONNXL_TYPE_##type:                        \
+    for (int64_t i = 0; i < input->count; i++) { \
+      T x = ((const T *)input->data)[i];         \
+      ((T *)output->data)[i] = (T)(expression);  \
+    }                                            \
     break;
 
 #define abs_FLOAT(type, T, U) EACH(type, T, fabs(x))
@@ -112,19 +112,19 @@ run_erf(OnnxlKernelContext *context, GError **error)
 ONNXL_KERNEL(erf, COMPUTES);
 
 /* Clip: the bounds are attributes before opset 11 and optional inputs since. NaN stays, and max wins over min. */
-#define CLIP(type, T, U)                                                                                               \
-  case ONNXL_TYPE_##type: {                                                                                            \
-    T low = min ? *(const T *)min->data : 0, high = max ? *(const T *)max->data : 0;                                   \
-    if (by_attribute) {                                                                                                \
-      low = (T)attribute_min;                                                                                          \
-      high = (T)attribute_max;                                                                                         \
-    }                                                                                                                  \
-    for (int64_t i = 0; i < input->count; i++) {                                                                       \
-      T x = ((const T *)input->data)[i];                                                                               \
-      x = has_min && x < low ? low : x;                                                                                \
-      ((T *)output->data)[i] = has_max && x > high ? high : x;                                                         \
-    }                                                                                                                  \
-    return true;                                                                                                       \
+#define CLIP(type, T, U)                                                             \
+  case ONNXL_TYPE_##type: {                                                          \
+    T low = min ? *(const T *)min->data : 0, high = max ? *(const T *)max->data : 0; \
+    if (by_attribute) {                                                              \
+      low = (T)attribute_min;                                                        \
+      high = (T)attribute_max;                                                       \
+    }                                                                                \
+    for (int64_t i = 0; i < input->count; i++) {                                     \
+      T x = ((const T *)input->data)[i];                                             \
+      x = has_min && x < low ? low : x;                                              \
+      ((T *)output->data)[i] = has_max && x > high ? high : x;                       \
+    }                                                                                \
+    return true;                                                                     \
   }
 
 static bool
@@ -162,8 +162,8 @@ cast_to(OnnxlKernelContext *context, int64_t type, GError **error)
   const OnnxlValue *input = onnxl_ctx_input(context, 0);
   if (type <= 0 || type >= ONNXL_N_TYPES)
     return onnxl_ctx_invalid(context, error, "the target type %" G_GINT64_FORMAT " is unknown", type);
-  const OnnxlCastOptions options = { .saturate = onnxl_ctx_schema(context)->since < 19 ||
-                                                 onnxl_ctx_int(context, "saturate") != 0,
+  const OnnxlCastOptions options = { .saturate =
+                                       onnxl_ctx_schema(context)->since < 19 || onnxl_ctx_int(context, "saturate") != 0,
                                      .round_mode = onnxl_ctx_string(context, "round_mode") };
   GError *failed = NULL;
   OnnxlValue *output = onnxl_tensor_cast(onnxl_ctx_allocator(context), input, (int32_t)type, &options, &failed);

@@ -11,8 +11,9 @@ short_constant(OnnxlKernelContext *context, const char *name, const OnnxlAttribu
   bool is_list = attribute->type == ONNXL_ATTRIBUTE_FLOATS || attribute->type == ONNXL_ATTRIBUTE_INTS ||
                  attribute->type == ONNXL_ATTRIBUTE_STRINGS;
   bool is_float = g_str_has_prefix(name, "value_float"), is_int = g_str_has_prefix(name, "value_int");
-  int64_t n = is_float ? (int64_t)attribute->floats.count : is_int ? (int64_t)attribute->ints.count
-                                                                   : (int64_t)attribute->strings.count;
+  int64_t n = is_float ? (int64_t)attribute->floats.count
+              : is_int ? (int64_t)attribute->ints.count
+                       : (int64_t)attribute->strings.count;
   int32_t type = is_float ? ONNXL_TYPE_FLOAT : is_int ? ONNXL_TYPE_INT64 : ONNXL_TYPE_STRING;
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, is_list, &n, error);
   for (int64_t i = 0; y && i < y->count; i++)
@@ -32,15 +33,16 @@ dense_from_sparse(OnnxlKernelContext *context, const OnnxlSparseTensor *sparse, 
 {
   OnnxlValue *values = onnxl_ctx_attr_tensor(context, sparse->values, error);
   OnnxlValue *indices = values ? onnxl_ctx_attr_tensor(context, sparse->indices, error) : NULL;
-  OnnxlValue *y = indices ? onnxl_ctx_output(context, 0, values->elem_type, sparse->dims.count, sparse->dims.items, error)
-                          : NULL;
+  OnnxlValue *y =
+    indices ? onnxl_ctx_output(context, 0, values->elem_type, sparse->dims.count, sparse->dims.items, error) : NULL;
   if (!y)
     return NULL;
   size_t size = onnxl_element_size(y);
   int64_t rank = y->rank;
   bool linear = indices->rank == 1;
   if (size == 0 || (indices->elem_type != ONNXL_TYPE_INT64) || indices->count != values->count * (linear ? 1 : rank)) {
-    onnxl_ctx_invalid(context, error, "the sparse value has %" G_GINT64_FORMAT " indices for %" G_GINT64_FORMAT " values",
+    onnxl_ctx_invalid(context, error,
+                      "the sparse value has %" G_GINT64_FORMAT " indices for %" G_GINT64_FORMAT " values",
                       indices->count, values->count);
     return NULL;
   }
@@ -66,8 +68,8 @@ dense_from_sparse(OnnxlKernelContext *context, const OnnxlSparseTensor *sparse, 
 static bool
 run_constant(OnnxlKernelContext *context, GError **error)
 {
-  static const char *const names[] = { "value", "value_float", "value_floats", "value_int", "value_ints",
-                                       "value_string", "value_strings", "sparse_value" };
+  static const char *const names[] = { "value",      "value_float",  "value_floats",  "value_int",
+                                       "value_ints", "value_string", "value_strings", "sparse_value" };
   OnnxlValue **cache = onnxl_ctx_cache(context), *made = NULL;
   if (cache && *cache) {
     onnxl_ctx_set_output(context, 0, onnxl_value_ref(*cache));
@@ -288,11 +290,11 @@ fill_random(OnnxlKernelContext *context, bool normal, bool by_input, GError **er
   return y != NULL;
 }
 
-#define RANDOM(name, normal, by_input)                                                                                 \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    return fill_random(context, normal, by_input, error);                                                              \
-  }                                                                                                                    \
+#define RANDOM(name, normal, by_input)                                \
+  static bool run_##name(OnnxlKernelContext *context, GError **error) \
+  {                                                                   \
+    return fill_random(context, normal, by_input, error);             \
+  }                                                                   \
   ONNXL_KERNEL(name, EXACT)
 
 RANDOM(random_normal, true, false);

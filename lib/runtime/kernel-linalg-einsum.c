@@ -9,7 +9,7 @@ enum { LETTERS = 52, SUBSCRIPTS = LETTERS + ONNXL_MAX_RANK };
 typedef struct Term {
   int subscripts[ONNXL_MAX_RANK]; /* of each axis */
   uint32_t rank;
-  int64_t strides[SUBSCRIPTS];    /* 0 where the term does not have the subscript */
+  int64_t strides[SUBSCRIPTS]; /* 0 where the term does not have the subscript */
   const OnnxlValue *value;
 } Term;
 
@@ -30,7 +30,8 @@ letter_index(char c)
   return g_ascii_isupper(c) ? 26 + c - 'A' : -1;
 }
 
-/* Reads one term up to end. rank: of its tensor, which tells how many axes an ellipsis has; the output's is the longest. */
+/* Reads one term up to end. rank: of its tensor, which tells how many axes an ellipsis has; the output's is the
+ * longest. */
 static bool
 parse_term(OnnxlKernelContext *context, Einsum *einsum, OnnxlStr text, int64_t rank, Term *term, GError **error)
 {
@@ -71,8 +72,8 @@ bind_sizes(OnnxlKernelContext *context, Einsum *einsum, Term *term, GError **err
     int s = term->subscripts[i];
     int64_t size = term->value->dims[i], *known = &einsum->sizes[s];
     if (*known > 1 && size != *known && size != 1)
-      return onnxl_ctx_invalid(context, error, "a subscript has the sizes %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, *known,
-                               size);
+      return onnxl_ctx_invalid(context, error, "a subscript has the sizes %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
+                               *known, size);
     if (*known < 0 || *known == 1)
       *known = size;
     term->strides[s] += size == 1 ? 0 : own[i]; /* a repeated subscript walks the diagonal */
@@ -116,18 +117,18 @@ parse_equation(OnnxlKernelContext *context, Einsum *einsum, GError **error)
   return true;
 }
 
-#define MULTIPLY(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type: {                                                                                            \
-    U sum = 0;                                                                                                         \
-    for (bool more = true; more;) {                                                                                    \
-      U product = 1;                                                                                                   \
-      for (uint32_t t = 0; t < einsum->n_terms; t++)                                                                   \
-        product *= (U)((const T *)einsum->terms[t].value->data)[offsets[t]];                                           \
-      sum += product;                                                                                                  \
-      more = step(einsum, summed, n_summed, index, offsets);                                                           \
-    }                                                                                                                  \
-    ((T *)y->data)[to] = (T)sum;                                                                                       \
-    return true;                                                                                                       \
+#define MULTIPLY(type, T, U)                                                 \
+  case ONNXL_TYPE_##type: {                                                  \
+    U sum = 0;                                                               \
+    for (bool more = true; more;) {                                          \
+      U product = 1;                                                         \
+      for (uint32_t t = 0; t < einsum->n_terms; t++)                         \
+        product *= (U)((const T *)einsum->terms[t].value->data)[offsets[t]]; \
+      sum += product;                                                        \
+      more = step(einsum, summed, n_summed, index, offsets);                 \
+    }                                                                        \
+    ((T *)y->data)[to] = (T)sum;                                             \
+    return true;                                                             \
   }
 
 /* Advances the subscripts in list and every term's offset with them. False behind the last; then all are back at 0. */
@@ -149,8 +150,8 @@ step(const Einsum *einsum, const int *list, uint32_t n, int64_t *index, int64_t 
 }
 
 static bool
-sum_products(const OnnxlKernelContext *context, const Einsum *einsum, const int *summed, uint32_t n_summed, int64_t *index,
-             int64_t *offsets, OnnxlValue *y, int64_t to, GError **error)
+sum_products(const OnnxlKernelContext *context, const Einsum *einsum, const int *summed, uint32_t n_summed,
+             int64_t *index, int64_t *offsets, OnnxlValue *y, int64_t to, GError **error)
 {
   switch (y->elem_type) {
     ONNXL_REAL_TYPES(MULTIPLY)
@@ -191,7 +192,8 @@ run_einsum(OnnxlKernelContext *context, GError **error)
       summed[n_summed++] = s;
       empty = empty || einsum->sizes[s] == 0;
     }
-  OnnxlValue *y = onnxl_ctx_output(context, 0, onnxl_ctx_input(context, 0)->elem_type, einsum->output.rank, dims, error);
+  OnnxlValue *y =
+    onnxl_ctx_output(context, 0, onnxl_ctx_input(context, 0)->elem_type, einsum->output.rank, dims, error);
   if (!y || y->count == 0)
     return y != NULL;
   if (empty) { /* sums over nothing */

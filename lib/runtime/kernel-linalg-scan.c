@@ -3,16 +3,16 @@
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
 
-#define SCAN(type, T, U)                                                                                               \
-  case ONNXL_TYPE_##type: {                                                                                            \
-    U total = is_product;                                                                                              \
-    for (int64_t i = 0; i < n; i++) {                                                                                  \
-      int64_t at = start + (reverse ? n - 1 - i : i) * stride;                                                         \
-      U value = (U)((const T *)x->data)[at], next = is_product ? total * value : total + value;                        \
-      ((T *)y->data)[at] = (T)(exclusive ? total : next);                                                              \
-      total = next;                                                                                                    \
-    }                                                                                                                  \
-    break;                                                                                                             \
+#define SCAN(type, T, U)                                                                        \
+  case ONNXL_TYPE_##type: {                                                                     \
+    U total = is_product;                                                                       \
+    for (int64_t i = 0; i < n; i++) {                                                           \
+      int64_t at = start + (reverse ? n - 1 - i : i) * stride;                                  \
+      U value = (U)((const T *)x->data)[at], next = is_product ? total * value : total + value; \
+      ((T *)y->data)[at] = (T)(exclusive ? total : next);                                       \
+      total = next;                                                                             \
+    }                                                                                           \
+    break;                                                                                      \
   }
 
 static bool

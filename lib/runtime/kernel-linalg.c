@@ -12,8 +12,8 @@ onnxl_matmul_strided(OnnxlKernelContext *context, int32_t type, const OnnxlMatmu
   if (!panel)
     return false;
   OnnxlGemmMatrix b = { p->b, p->b_row, p->b_column };
-#define MULTIPLY(name, T, bytes)                                                                                       \
-  onnxl_gemm_##name(p->m, p->n, p->k, p->a, p->a_row, p->a_column, onnxl_gemm_pack_##bytes, &b, p->c, p->c_row,        \
+#define MULTIPLY(name, T, bytes)                                                                                \
+  onnxl_gemm_##name(p->m, p->n, p->k, p->a, p->a_row, p->a_column, onnxl_gemm_pack_##bytes, &b, p->c, p->c_row, \
                     p->accumulate, panel)
   switch (type) {
   case ONNXL_TYPE_FLOAT:
@@ -73,8 +73,8 @@ onnxl_matmul(OnnxlKernelContext *context, const OnnxlValue *a, const OnnxlValue 
     dims[out_rank++] = m;
   if (b->rank > 1)
     dims[out_rank++] = n;
-  OnnxlValue *c = onnxl_value_new_tensor(onnxl_ctx_allocator(context), a->elem_type, out_rank, dims, "a matrix product",
-                                         error);
+  OnnxlValue *c =
+    onnxl_value_new_tensor(onnxl_ctx_allocator(context), a->elem_type, out_rank, dims, "a matrix product", error);
   if (!c)
     return false;
   *ret_result = c;
@@ -101,10 +101,17 @@ onnxl_matmul(OnnxlKernelContext *context, const OnnxlValue *a, const OnnxlValue 
   for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop))
     for (int64_t i = 0; i < onnxl_loop_row(&loop); i++) {
       OnnxlMatmul product = {
-        .m = m, .n = n, .k = k,
-        .a = (const char *)a->data + (loop.offsets[0] + i * onnxl_loop_step(&loop, 0)) * size, .a_row = k, .a_column = 1,
-        .b = (const char *)b->data + (loop.offsets[1] + i * onnxl_loop_step(&loop, 1)) * size, .b_row = n, .b_column = 1,
-        .c = (char *)c->data + (loop.offsets[2] + i * onnxl_loop_step(&loop, 2)) * size, .c_row = n,
+        .m = m,
+        .n = n,
+        .k = k,
+        .a = (const char *)a->data + (loop.offsets[0] + i * onnxl_loop_step(&loop, 0)) * size,
+        .a_row = k,
+        .a_column = 1,
+        .b = (const char *)b->data + (loop.offsets[1] + i * onnxl_loop_step(&loop, 1)) * size,
+        .b_row = n,
+        .b_column = 1,
+        .c = (char *)c->data + (loop.offsets[2] + i * onnxl_loop_step(&loop, 2)) * size,
+        .c_row = n,
       };
       if (!onnxl_matmul_strided(context, a->elem_type, &product, error)) {
         onnxl_value_unref(c);
@@ -127,17 +134,17 @@ run_mat_mul(OnnxlKernelContext *context, GError **error)
 ONNXL_KERNEL(mat_mul, COMPUTES);
 
 /* y = alpha * product + beta * c, c broadcast to y. */
-#define COMBINE(type, T, U)                                                                                            \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (int64_t i = 0; i < m; i++)                                                                                    \
-      for (int64_t j = 0; j < n; j++) {                                                                                \
-        T *y = (T *)result->data + i * n + j;                                                                          \
-        *y = alpha == 1 ? *y : (T)(alpha * (float)*y);                                                                 \
-        if (c) {                                                                                                       \
-          T bias = ((const T *)c->data)[i * c_row + j * c_column];                                                     \
-          *y = (T)((U)*y + (U)(beta == 1 ? bias : (T)(beta * (float)bias)));                                           \
-        }                                                                                                              \
-      }                                                                                                                \
+#define COMBINE(type, T, U)                                                  \
+  case ONNXL_TYPE_##type:                                                    \
+    for (int64_t i = 0; i < m; i++)                                          \
+      for (int64_t j = 0; j < n; j++) {                                      \
+        T *y = (T *)result->data + i * n + j;                                \
+        *y = alpha == 1 ? *y : (T)(alpha * (float)*y);                       \
+        if (c) {                                                             \
+          T bias = ((const T *)c->data)[i * c_row + j * c_column];           \
+          *y = (T)((U)*y + (U)(beta == 1 ? bias : (T)(beta * (float)bias))); \
+        }                                                                    \
+      }                                                                      \
     return true;
 
 static bool
@@ -155,8 +162,8 @@ run_gemm(OnnxlKernelContext *context, GError **error)
     int64_t rows = c->rank > 1 ? c->dims[c->rank - 2] : 1, columns = c->rank > 0 ? c->dims[c->rank - 1] : 1;
     if (c->rank > 2 || (rows != 1 && rows != m) || (columns != 1 && columns != n)) {
       char *text = onnxl_dims_text(c->dims, c->rank);
-      onnxl_ctx_invalid(context, error, "the shape %s cannot be broadcast to [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]",
-                        text, m, n);
+      onnxl_ctx_invalid(context, error,
+                        "the shape %s cannot be broadcast to [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]", text, m, n);
       g_free(text);
       return false;
     }
@@ -166,10 +173,17 @@ run_gemm(OnnxlKernelContext *context, GError **error)
   OnnxlValue *result = onnxl_ctx_output(context, 0, a->elem_type, 2, (int64_t[]){ m, n }, error);
   if (!result)
     return false;
-  OnnxlMatmul product = { .m = m, .n = n, .k = k,
-                          .a = a->data, .a_row = trans_a ? 1 : k, .a_column = trans_a ? m : 1,
-                          .b = b->data, .b_row = trans_b ? 1 : n, .b_column = trans_b ? k : 1,
-                          .c = result->data, .c_row = n };
+  OnnxlMatmul product = { .m = m,
+                          .n = n,
+                          .k = k,
+                          .a = a->data,
+                          .a_row = trans_a ? 1 : k,
+                          .a_column = trans_a ? m : 1,
+                          .b = b->data,
+                          .b_row = trans_b ? 1 : n,
+                          .b_column = trans_b ? k : 1,
+                          .c = result->data,
+                          .c_row = n };
   if (!onnxl_matmul_strided(context, a->elem_type, &product, error))
     return false;
   float alpha = onnxl_ctx_float(context, "alpha"), beta = onnxl_ctx_float(context, "beta");

@@ -25,8 +25,8 @@
   }                                                                                                                    \
   ONNXL_KERNEL(name, COMPUTES)
 
-#define CASE_OF(name, type, T)                                                                                         \
-  case ONNXL_TYPE_##type:                                                                                              \
+#define CASE_OF(name, type, T) \
+  case ONNXL_TYPE_##type:      \
     return name##_##type;
 
 #define equal_ROW(type, T, U) ONNXL_BINARY_ROW(equal_##type, T, uint8_t, a == b)
@@ -45,15 +45,15 @@ COMPARISON(greater, >);
 #define greater_or_equal_CASE(type, T, U) CASE_OF(greater_or_equal, type, T)
 COMPARISON(greater_or_equal, >=);
 
-ONNXL_BINARY_ROW(and_row, uint8_t, uint8_t, a & b)
+ONNXL_BINARY_ROW(and_row, uint8_t, uint8_t, a &b)
 ONNXL_BINARY_ROW(or_row, uint8_t, uint8_t, a | b)
 ONNXL_BINARY_ROW(xor_row, uint8_t, uint8_t, a ^ b)
 
-#define LOGIC(name)                                                                                                    \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    return onnxl_binary(context, name##_row, ONNXL_TYPE_BOOL, error);                                                  \
-  }                                                                                                                    \
+#define LOGIC(name)                                                   \
+  static bool run_##name(OnnxlKernelContext *context, GError **error) \
+  {                                                                   \
+    return onnxl_binary(context, name##_row, ONNXL_TYPE_BOOL, error); \
+  }                                                                   \
   ONNXL_KERNEL(name, COMPUTES)
 
 LOGIC(and);
@@ -70,17 +70,17 @@ run_not(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(not, COMPUTES);
 
-#define BITWISE(name)                                                                                                  \
-  ONNXL_INTEGER_TYPES(name##_ROW)                                                                                      \
-  ONNXL_BINARY_TABLE(name, ONNXL_INTEGER_TYPES)                                                                        \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    int32_t type = onnxl_ctx_input(context, 0)->elem_type;                                                             \
-    return onnxl_binary(context, name##_row(type), type, error);                                                       \
-  }                                                                                                                    \
+#define BITWISE(name)                                                 \
+  ONNXL_INTEGER_TYPES(name##_ROW)                                     \
+  ONNXL_BINARY_TABLE(name, ONNXL_INTEGER_TYPES)                       \
+  static bool run_##name(OnnxlKernelContext *context, GError **error) \
+  {                                                                   \
+    int32_t type = onnxl_ctx_input(context, 0)->elem_type;            \
+    return onnxl_binary(context, name##_row(type), type, error);      \
+  }                                                                   \
   ONNXL_KERNEL(name, COMPUTES)
 
-#define bitwise_and_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_and_##type, T, T, a & b)
+#define bitwise_and_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_and_##type, T, T, a &b)
 #define bitwise_and_CASE(type, T, U) CASE_OF(bitwise_and, type, T)
 BITWISE(bitwise_and);
 #define bitwise_or_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_or_##type, T, T, a | b)
@@ -109,7 +109,8 @@ run_bit_shift(OnnxlKernelContext *context, GError **error)
     return onnxl_binary(context, left_row(type), type, error);
   if (onnxl_str_is(direction, "RIGHT"))
     return onnxl_binary(context, right_row(type), type, error);
-  return onnxl_ctx_invalid(context, error, "direction is \"%.*s\" when LEFT or RIGHT is expected", ONNXL_ARG(direction));
+  return onnxl_ctx_invalid(context, error, "direction is \"%.*s\" when LEFT or RIGHT is expected",
+                           ONNXL_ARG(direction));
 }
 ONNXL_KERNEL(bit_shift, COMPUTES);
 
@@ -118,7 +119,7 @@ run_bitwise_not(OnnxlKernelContext *context, GError **error)
 {
   OnnxlValue *x = onnxl_ctx_input(context, 0), *y = onnxl_ctx_output_like(context, 0, x, error);
   for (uint64_t i = 0; y && i < x->bytes; i++)
-    ((uint8_t *)y->data)[i] = (uint8_t)~((const uint8_t *)x->data)[i];
+    ((uint8_t *)y->data)[i] = (uint8_t) ~((const uint8_t *)x->data)[i];
   return y != NULL;
 }
 ONNXL_KERNEL(bitwise_not, COMPUTES);
@@ -140,7 +141,8 @@ run_is_inf(OnnxlKernelContext *context, GError **error)
 {
   OnnxlValue *x = onnxl_ctx_input(context, 0);
   OnnxlValue *y = onnxl_ctx_output(context, 0, ONNXL_TYPE_BOOL, x->rank, x->dims, error);
-  bool positive = onnxl_ctx_int(context, "detect_positive") != 0, negative = onnxl_ctx_int(context, "detect_negative") != 0;
+  bool positive = onnxl_ctx_int(context, "detect_positive") != 0,
+       negative = onnxl_ctx_int(context, "detect_negative") != 0;
   for (int64_t i = 0; y && i < x->count; i++) {
     double value = x->elem_type == ONNXL_TYPE_DOUBLE ? ((const double *)x->data)[i] : ((const float *)x->data)[i];
     ((uint8_t *)y->data)[i] = isinf(value) && (value > 0 ? positive : negative);
@@ -173,13 +175,13 @@ run_where(OnnxlKernelContext *context, GError **error)
   for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop)) {
     const uint8_t *condition = (const uint8_t *)inputs[0]->data + loop.offsets[0];
     switch (onnxl_element_size(y)) {
-#define SELECT(bytes, T)                                                                                               \
-  case bytes: {                                                                                                        \
-    const T *a = (const T *)inputs[1]->data + loop.offsets[1], *b = (const T *)inputs[2]->data + loop.offsets[2];      \
-    T *c = (T *)y->data + loop.offsets[3];                                                                             \
-    for (int64_t i = 0; i < n; i++)                                                                                    \
-      c[i] = condition[i * sc] ? a[i * sa] : b[i * sb];                                                                \
-    break;                                                                                                             \
+#define SELECT(bytes, T)                                                                                          \
+  case bytes: {                                                                                                   \
+    const T *a = (const T *)inputs[1]->data + loop.offsets[1], *b = (const T *)inputs[2]->data + loop.offsets[2]; \
+    T *c = (T *)y->data + loop.offsets[3];                                                                        \
+    for (int64_t i = 0; i < n; i++)                                                                               \
+      c[i] = condition[i * sc] ? a[i * sa] : b[i * sb];                                                           \
+    break;                                                                                                        \
   }
       ONNXL_MOVED_SIZES(SELECT)
 #undef SELECT

@@ -52,28 +52,28 @@ transposed_sizes(OnnxlKernelContext *context, OnnxlWindows *w, GError **error)
 }
 
 /* Every input element, times a window of weights, is added to the output. */
-#define TRANSPOSED(name, T)                                                                                            \
-  static void name(const OnnxlWindows *w, const T *x, const T *weight, T *y)                                           \
-  {                                                                                                                    \
-    int64_t from[ONNXL_MAX_RANK] = { 0 }, sizes[ONNXL_MAX_RANK], source = 0;                                           \
-    for (uint32_t i = 0; i < w->n; i++)                                                                                \
-      sizes[i] = w->axes[i].kernel;                                                                                    \
-    do {                                                                                                               \
-      int64_t place[ONNXL_MAX_RANK] = { 0 }, k = 0;                                                                    \
-      do {                                                                                                             \
-        int64_t to = 0;                                                                                                \
-        bool inside = true;                                                                                            \
-        for (uint32_t i = 0; inside && i < w->n; i++) {                                                                \
-          int64_t at = from[i] * w->axes[i].stride + place[i] * w->axes[i].dilation - w->begin[i];                     \
-          inside = at >= 0 && at < w->output[i];                                                                       \
-          to = to * w->output[i] + at;                                                                                 \
-        }                                                                                                              \
-        if (inside)                                                                                                    \
-          y[to] += x[source] * weight[k];                                                                              \
-        k++;                                                                                                           \
-      } while (onnxl_index_next(place, sizes, w->n));                                                                  \
-      source++;                                                                                                        \
-    } while (onnxl_index_next(from, w->input, w->n));                                                                  \
+#define TRANSPOSED(name, T)                                                                        \
+  static void name(const OnnxlWindows *w, const T *x, const T *weight, T *y)                       \
+  {                                                                                                \
+    int64_t from[ONNXL_MAX_RANK] = { 0 }, sizes[ONNXL_MAX_RANK], source = 0;                       \
+    for (uint32_t i = 0; i < w->n; i++)                                                            \
+      sizes[i] = w->axes[i].kernel;                                                                \
+    do {                                                                                           \
+      int64_t place[ONNXL_MAX_RANK] = { 0 }, k = 0;                                                \
+      do {                                                                                         \
+        int64_t to = 0;                                                                            \
+        bool inside = true;                                                                        \
+        for (uint32_t i = 0; inside && i < w->n; i++) {                                            \
+          int64_t at = from[i] * w->axes[i].stride + place[i] * w->axes[i].dilation - w->begin[i]; \
+          inside = at >= 0 && at < w->output[i];                                                   \
+          to = to * w->output[i] + at;                                                             \
+        }                                                                                          \
+        if (inside)                                                                                \
+          y[to] += x[source] * weight[k];                                                          \
+        k++;                                                                                       \
+      } while (onnxl_index_next(place, sizes, w->n));                                              \
+      source++;                                                                                    \
+    } while (onnxl_index_next(from, w->input, w->n));                                              \
   }
 TRANSPOSED(transposed_float, float)
 TRANSPOSED(transposed_double, double)
@@ -99,8 +99,9 @@ run_conv_transpose(OnnxlKernelContext *context, GError **error)
     return false;
   int64_t channels = x->dims[1] / group, outputs = w->dims[1];
   if (b && b->count != outputs * group)
-    return onnxl_ctx_invalid(context, error, "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels",
-                             b->count, outputs * group);
+    return onnxl_ctx_invalid(context, error,
+                             "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels", b->count,
+                             outputs * group);
   dims[0] = x->dims[0];
   dims[1] = outputs * group;
   memcpy(dims + 2, windows.output, windows.n * sizeof *dims);
@@ -120,7 +121,8 @@ run_conv_transpose(OnnxlKernelContext *context, GError **error)
         int64_t from = (n * x->dims[1] + c) * windows.input_count, weight = (c * outputs + m) * windows.kernel_count;
         int64_t to = (n * dims[1] + c / channels * outputs + m) * windows.output_count;
         if (is_float)
-          transposed_float(&windows, (const float *)x->data + from, (const float *)w->data + weight, (float *)y->data + to);
+          transposed_float(&windows, (const float *)x->data + from, (const float *)w->data + weight,
+                           (float *)y->data + to);
         else
           transposed_double(&windows, (const double *)x->data + from, (const double *)w->data + weight,
                             (double *)y->data + to);

@@ -108,15 +108,18 @@ col2im_windows(OnnxlKernelContext *context, OnnxlWindows *s, int64_t *ret_column
   *ret_columns = 1;
   for (uint32_t i = 0; i < s->n; i++) {
     s->input[i] = onnxl_tensor_int64(image, i);
-    s->axes[i] = (OnnxlWindow){ .kernel = onnxl_tensor_int64(block, i), .stride = list_item(strides, i, 1),
-                                .dilation = list_item(dilations, i, 1), .pad_begin = list_item(pads, i, 0),
+    s->axes[i] = (OnnxlWindow){ .kernel = onnxl_tensor_int64(block, i),
+                                .stride = list_item(strides, i, 1),
+                                .dilation = list_item(dilations, i, 1),
+                                .pad_begin = list_item(pads, i, 0),
                                 .pad_end = list_item(pads, i + s->n, 0) };
     const OnnxlWindow *axis = &s->axes[i];
     if (axis->kernel < 1 || axis->kernel > INT32_MAX || axis->stride < 1 || axis->stride > INT32_MAX ||
         axis->dilation < 1 || axis->dilation > INT32_MAX || s->input[i] < 0 ||
         !onnxl_window_output(axis, s->input[i], &s->output[i]))
-      return onnxl_ctx_invalid(context, error, "a block of %" G_GINT64_FORMAT " does not fit into axis %u of size %"
-                               G_GINT64_FORMAT, axis->kernel, i, s->input[i]);
+      return onnxl_ctx_invalid(context, error,
+                               "a block of %" G_GINT64_FORMAT " does not fit into axis %u of size %" G_GINT64_FORMAT,
+                               axis->kernel, i, s->input[i]);
     s->begin[i] = axis->pad_begin;
     if (__builtin_mul_overflow(s->kernel_count, axis->kernel, &s->kernel_count) ||
         __builtin_mul_overflow(s->input_count, s->input[i], &s->input_count) ||
@@ -136,8 +139,9 @@ run_col2_im(OnnxlKernelContext *context, GError **error)
     return false;
   if (x->rank != 3 || x->dims[1] % s.kernel_count != 0 || x->dims[2] != columns) {
     char *text = onnxl_dims_text(x->dims, x->rank);
-    onnxl_ctx_invalid(context, error, "the input %s does not hold %" G_GINT64_FORMAT " columns of blocks of %" G_GINT64_FORMAT,
-                      text, columns, s.kernel_count);
+    onnxl_ctx_invalid(context, error,
+                      "the input %s does not hold %" G_GINT64_FORMAT " columns of blocks of %" G_GINT64_FORMAT, text,
+                      columns, s.kernel_count);
     g_free(text);
     return false;
   }

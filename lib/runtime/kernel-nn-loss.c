@@ -65,8 +65,8 @@ loss_from_logs(OnnxlKernelContext *context, const Loss *loss, const double *logs
     double value = 0;
     if (!loss->has_ignored || class != loss->ignored) {
       if (class < 0 || class >= loss->classes)
-        return onnxl_ctx_invalid(context, error, "the class %" G_GINT64_FORMAT " is not one of %" G_GINT64_FORMAT, class,
-                                 loss->classes);
+        return onnxl_ctx_invalid(context, error, "the class %" G_GINT64_FORMAT " is not one of %" G_GINT64_FORMAT,
+                                 class, loss->classes);
       double weight = loss->weight ? onnxl_tensor_double(loss->weight, class) : 1;
       value = -weight * logs[(b * loss->classes + class) * loss->positions + i % loss->positions];
       weights += weight;

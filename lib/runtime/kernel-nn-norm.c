@@ -76,7 +76,8 @@ run_batch_normalization(OnnxlKernelContext *context, GError **error)
     channels *= positions; /* statistics for each place of the image */
     positions = 1;
   }
-  double *scale = parameters(context, 1, channels, error), *bias = scale ? parameters(context, 2, channels, error) : NULL;
+  double *scale = parameters(context, 1, channels, error),
+         *bias = scale ? parameters(context, 2, channels, error) : NULL;
   double *mean = bias ? parameters(context, 3, channels, error) : NULL;
   double *variance = mean ? parameters(context, 4, channels, error) : NULL;
   OnnxlValue *y = variance ? onnxl_ctx_output_like(context, 0, x, error) : NULL;
@@ -107,8 +108,8 @@ group_normalization(OnnxlKernelContext *context, int64_t groups, bool per_group,
   double epsilon = onnxl_ctx_float(context, "epsilon");
   int64_t channels = x->rank > 1 ? x->dims[1] : 0, positions = 1;
   if (x->rank < 2 || groups < 1 || channels % groups != 0)
-    return onnxl_ctx_invalid(context, error, "%" G_GINT64_FORMAT " channels do not fit into %" G_GINT64_FORMAT " groups",
-                             channels, groups);
+    return onnxl_ctx_invalid(
+      context, error, "%" G_GINT64_FORMAT " channels do not fit into %" G_GINT64_FORMAT " groups", channels, groups);
   for (uint32_t i = 2; i < x->rank; i++)
     positions *= x->dims[i];
   int64_t size = channels / groups * positions, count = per_group ? groups : channels;
@@ -142,7 +143,8 @@ ONNXL_KERNEL(instance_normalization, COMPUTES);
 static bool
 run_group_normalization(OnnxlKernelContext *context, GError **error)
 {
-  return group_normalization(context, onnxl_ctx_int(context, "num_groups"), onnxl_ctx_schema(context)->since < 21, error);
+  return group_normalization(context, onnxl_ctx_int(context, "num_groups"), onnxl_ctx_schema(context)->since < 21,
+                             error);
 }
 ONNXL_KERNEL(group_normalization, COMPUTES);
 
@@ -153,7 +155,8 @@ row_parameter(OnnxlKernelContext *context, const OnnxlValue *parameter, const On
 {
   int64_t dims[ONNXL_MAX_RANK];
   uint32_t rank;
-  if (!onnxl_ctx_broadcast(context, (OnnxlValue *[]){ (OnnxlValue *)x, (OnnxlValue *)parameter }, 2, &rank, dims, error))
+  if (!onnxl_ctx_broadcast(context, (OnnxlValue *[]){ (OnnxlValue *)x, (OnnxlValue *)parameter }, 2, &rank, dims,
+                           error))
     return NULL;
   if (rank != x->rank || memcmp(dims, x->dims, rank * sizeof *dims) != 0) {
     onnxl_ctx_invalid(context, error, "a parameter is larger than the input");

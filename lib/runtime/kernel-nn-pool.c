@@ -10,10 +10,10 @@ typedef enum Pool { POOL_AVERAGE, POOL_MAX, POOL_LP } Pool;
 typedef struct Pooling {
   Pool kind;
   OnnxlWindows windows;
-  bool include_pad;    /* AVERAGE: padding counts in the divisor */
-  int64_t p;           /* LP: the norm */
-  bool column_major;   /* MAX: indices count in column-major order */
-  int64_t *indices;    /* MAX: where the maxima lie in the whole input, or NULL */
+  bool include_pad;  /* AVERAGE: padding counts in the divisor */
+  int64_t p;         /* LP: the norm */
+  bool column_major; /* MAX: indices count in column-major order */
+  int64_t *indices;  /* MAX: where the maxima lie in the whole input, or NULL */
 } Pooling;
 
 /* One window: from first[i], clipped to the input. The index of the maximum is counted from base. */
@@ -115,7 +115,8 @@ pool(OnnxlKernelContext *context, Pooling *pooling, GError **error)
 static bool
 run_average_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context, &(Pooling){ .kind = POOL_AVERAGE, .include_pad = onnxl_ctx_int(context, "count_include_pad") != 0 },
+  return pool(context,
+              &(Pooling){ .kind = POOL_AVERAGE, .include_pad = onnxl_ctx_int(context, "count_include_pad") != 0 },
               error);
 }
 ONNXL_KERNEL(average_pool, COMPUTES);
@@ -123,7 +124,8 @@ ONNXL_KERNEL(average_pool, COMPUTES);
 static bool
 run_max_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context, &(Pooling){ .kind = POOL_MAX, .column_major = onnxl_ctx_int(context, "storage_order") != 0 }, error);
+  return pool(context, &(Pooling){ .kind = POOL_MAX, .column_major = onnxl_ctx_int(context, "storage_order") != 0 },
+              error);
 }
 ONNXL_KERNEL(max_pool, COMPUTES);
 
@@ -226,8 +228,8 @@ run_max_unpool(OnnxlKernelContext *context, GError **error)
     /* The indices count in the shape that the window gives; a larger output_shape keeps the coordinates. */
     int64_t index = ((const int64_t *)indices->data)[i], at[ONNXL_MAX_RANK], to = 0;
     if (index < 0 || index >= bound)
-      return onnxl_ctx_invalid(context, error, "the index %" G_GINT64_FORMAT " is outside %" G_GINT64_FORMAT " elements",
-                               index, bound);
+      return onnxl_ctx_invalid(context, error,
+                               "the index %" G_GINT64_FORMAT " is outside %" G_GINT64_FORMAT " elements", index, bound);
     for (uint32_t d = x->rank; d-- > 0; index /= small[d])
       at[d] = index % small[d];
     for (uint32_t d = 0; d < x->rank; d++) {

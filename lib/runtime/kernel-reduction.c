@@ -19,83 +19,83 @@ typedef enum Reduction {
 } Reduction;
 
 /* Sums of floating point run in double, those of integers wrap in 64 bits. Loops over one row: */
-#define REDUCE_FLOAT_ROW(type, T, U)                                                                                   \
-  static void reduce_##type(Reduction kind, const void *data, int64_t stride, int64_t n, double shift, double *real,   \
-                            uint64_t *whole)                                                                           \
-  {                                                                                                                    \
-    const T *x = data;                                                                                                 \
-    double sum = *real;                                                                                                \
-    switch (kind) {                                                                                                    \
-    case REDUCE_L1:                                                                                                    \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum += fabs((double)x[i * stride]);                                                                            \
-      break;                                                                                                           \
-    case REDUCE_L2:                                                                                                    \
-    case REDUCE_SUM_SQUARE:                                                                                            \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum += (double)x[i * stride] * (double)x[i * stride];                                                          \
-      break;                                                                                                           \
-    case REDUCE_LOG_SUM_EXP:                                                                                           \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum += exp((double)x[i * stride] - shift);                                                                     \
-      break;                                                                                                           \
-    case REDUCE_MAX:                                                                                                   \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum = x[i * stride] > sum || isnan(x[i * stride]) ? x[i * stride] : sum;                                       \
-      break;                                                                                                           \
-    case REDUCE_MIN:                                                                                                   \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum = x[i * stride] < sum || isnan(x[i * stride]) ? x[i * stride] : sum;                                       \
-      break;                                                                                                           \
-    case REDUCE_PROD:                                                                                                  \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum *= x[i * stride];                                                                                          \
-      break;                                                                                                           \
-    default:                                                                                                           \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        sum += x[i * stride];                                                                                          \
-    }                                                                                                                  \
-    *real = sum;                                                                                                       \
+#define REDUCE_FLOAT_ROW(type, T, U)                                                                                 \
+  static void reduce_##type(Reduction kind, const void *data, int64_t stride, int64_t n, double shift, double *real, \
+                            uint64_t *whole)                                                                         \
+  {                                                                                                                  \
+    const T *x = data;                                                                                               \
+    double sum = *real;                                                                                              \
+    switch (kind) {                                                                                                  \
+    case REDUCE_L1:                                                                                                  \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum += fabs((double)x[i * stride]);                                                                          \
+      break;                                                                                                         \
+    case REDUCE_L2:                                                                                                  \
+    case REDUCE_SUM_SQUARE:                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum += (double)x[i * stride] * (double)x[i * stride];                                                        \
+      break;                                                                                                         \
+    case REDUCE_LOG_SUM_EXP:                                                                                         \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum += exp((double)x[i * stride] - shift);                                                                   \
+      break;                                                                                                         \
+    case REDUCE_MAX:                                                                                                 \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum = x[i * stride] > sum || isnan(x[i * stride]) ? x[i * stride] : sum;                                     \
+      break;                                                                                                         \
+    case REDUCE_MIN:                                                                                                 \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum = x[i * stride] < sum || isnan(x[i * stride]) ? x[i * stride] : sum;                                     \
+      break;                                                                                                         \
+    case REDUCE_PROD:                                                                                                \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum *= x[i * stride];                                                                                        \
+      break;                                                                                                         \
+    default:                                                                                                         \
+      for (int64_t i = 0; i < n; i++)                                                                                \
+        sum += x[i * stride];                                                                                        \
+    }                                                                                                                \
+    *real = sum;                                                                                                     \
   }
-#define REDUCE_INTEGER_ROW(type, T, U)                                                                                 \
-  static void reduce_##type(Reduction kind, const void *data, int64_t stride, int64_t n, double shift, double *real,   \
-                            uint64_t *whole)                                                                           \
-  {                                                                                                                    \
-    const T *x = data;                                                                                                 \
-    uint64_t sum = *whole;                                                                                             \
-    for (int64_t i = 0; i < n; i++) {                                                                                  \
-      T value = x[i * stride];                                                                                         \
-      uint64_t bits = (uint64_t)value;                                                                                 \
-      switch (kind) {                                                                                                  \
-      case REDUCE_L1:                                                                                                  \
-        sum += (T)-1 < (T)1 && (int64_t)bits < 0 ? 0 - bits : bits;                                                       \
-        break;                                                                                                         \
-      case REDUCE_L2:                                                                                                  \
-        *real += (double)value * (double)value;                                                                        \
-        break;                                                                                                         \
-      case REDUCE_SUM_SQUARE:                                                                                          \
-        sum += bits * bits;                                                                                            \
-        break;                                                                                                         \
-      case REDUCE_LOG_SUM_EXP:                                                                                         \
-        *real += exp((double)value - shift);                                                                           \
-        break;                                                                                                         \
-      case REDUCE_LOG_SUM:                                                                                             \
-        *real += (double)value;                                                                                        \
-        break;                                                                                                         \
-      case REDUCE_MAX:                                                                                                 \
-        sum = value > (T)sum ? bits : sum;                                                                             \
-        break;                                                                                                         \
-      case REDUCE_MIN:                                                                                                 \
-        sum = value < (T)sum ? bits : sum;                                                                             \
-        break;                                                                                                         \
-      case REDUCE_PROD:                                                                                                \
-        sum *= bits;                                                                                                   \
-        break;                                                                                                         \
-      default:                                                                                                         \
-        sum += bits;                                                                                                   \
-      }                                                                                                                \
-    }                                                                                                                  \
-    *whole = sum;                                                                                                      \
+#define REDUCE_INTEGER_ROW(type, T, U)                                                                               \
+  static void reduce_##type(Reduction kind, const void *data, int64_t stride, int64_t n, double shift, double *real, \
+                            uint64_t *whole)                                                                         \
+  {                                                                                                                  \
+    const T *x = data;                                                                                               \
+    uint64_t sum = *whole;                                                                                           \
+    for (int64_t i = 0; i < n; i++) {                                                                                \
+      T value = x[i * stride];                                                                                       \
+      uint64_t bits = (uint64_t)value;                                                                               \
+      switch (kind) {                                                                                                \
+      case REDUCE_L1:                                                                                                \
+        sum += (T)-1 < (T)1 && (int64_t)bits < 0 ? 0 - bits : bits;                                                  \
+        break;                                                                                                       \
+      case REDUCE_L2:                                                                                                \
+        *real += (double)value * (double)value;                                                                      \
+        break;                                                                                                       \
+      case REDUCE_SUM_SQUARE:                                                                                        \
+        sum += bits * bits;                                                                                          \
+        break;                                                                                                       \
+      case REDUCE_LOG_SUM_EXP:                                                                                       \
+        *real += exp((double)value - shift);                                                                         \
+        break;                                                                                                       \
+      case REDUCE_LOG_SUM:                                                                                           \
+        *real += (double)value;                                                                                      \
+        break;                                                                                                       \
+      case REDUCE_MAX:                                                                                               \
+        sum = value > (T)sum ? bits : sum;                                                                           \
+        break;                                                                                                       \
+      case REDUCE_MIN:                                                                                               \
+        sum = value < (T)sum ? bits : sum;                                                                           \
+        break;                                                                                                       \
+      case REDUCE_PROD:                                                                                              \
+        sum *= bits;                                                                                                 \
+        break;                                                                                                       \
+      default:                                                                                                       \
+        sum += bits;                                                                                                 \
+      }                                                                                                              \
+    }                                                                                                                \
+    *whole = sum;                                                                                                    \
   }
 ONNXL_FLOAT_TYPES(REDUCE_FLOAT_ROW)
 ONNXL_INTEGER_TYPES(REDUCE_INTEGER_ROW)
@@ -108,15 +108,15 @@ static ReduceRow
 reduce_row(int32_t elem_type, uint64_t *ret_lowest, uint64_t *ret_highest)
 {
   switch (elem_type) {
-#define PICK_SIGNED(type, T, U)                                                                                        \
-  case ONNXL_TYPE_##type:                                                                                              \
-    *ret_lowest = (uint64_t)type##_MIN;                                                                                \
-    *ret_highest = (uint64_t)type##_MAX;                                                                               \
+#define PICK_SIGNED(type, T, U)          \
+  case ONNXL_TYPE_##type:                \
+    *ret_lowest = (uint64_t)type##_MIN;  \
+    *ret_highest = (uint64_t)type##_MAX; \
     return reduce_##type;
-#define PICK_UNSIGNED(type, T, U)                                                                                      \
-  case ONNXL_TYPE_##type:                                                                                              \
-    *ret_lowest = 0;                                                                                                   \
-    *ret_highest = type##_MAX;                                                                                         \
+#define PICK_UNSIGNED(type, T, U) \
+  case ONNXL_TYPE_##type:         \
+    *ret_lowest = 0;              \
+    *ret_highest = type##_MAX;    \
     return reduce_##type;
     ONNXL_SIGNED_TYPES(PICK_SIGNED)
     ONNXL_UNSIGNED_TYPES(PICK_UNSIGNED)
@@ -133,9 +133,11 @@ reduce_row(int32_t elem_type, uint64_t *ret_lowest, uint64_t *ret_highest)
   }
 }
 
-/* Which axes go: from the attribute, or from the second input. *ret_none: none is named, and that means "do nothing". */
+/* Which axes go: from the attribute, or from the second input. *ret_none: none is named, and that means "do nothing".
+ */
 static bool
-find_axes(OnnxlKernelContext *context, const OnnxlValue *x, bool reduced[ONNXL_MAX_RANK], bool *ret_none, GError **error)
+find_axes(OnnxlKernelContext *context, const OnnxlValue *x, bool reduced[ONNXL_MAX_RANK], bool *ret_none,
+          GError **error)
 {
   const OnnxlValue *input = onnxl_ctx_input(context, 1);
   OnnxlInt64List list = onnxl_ctx_ints(context, "axes");
@@ -202,9 +204,9 @@ store_result(OnnxlValue *y, int64_t i, double real, uint64_t whole)
   case ONNXL_TYPE_BOOL:
     ((uint8_t *)y->data)[i] = (uint8_t)whole;
     return;
-#define STORE(type, T, U)                                                                                              \
-  case ONNXL_TYPE_##type:                                                                                              \
-    ((T *)y->data)[i] = (T)whole;                                                                                      \
+#define STORE(type, T, U)         \
+  case ONNXL_TYPE_##type:         \
+    ((T *)y->data)[i] = (T)whole; \
     return;
     ONNXL_INTEGER_TYPES(STORE)
 #undef STORE
@@ -286,16 +288,16 @@ reduce(OnnxlKernelContext *context, Reduction kind, GError **error)
   for (bool more = onnxl_loop_start(&outer); more; more = onnxl_loop_next(&outer))
     for (int64_t i = 0; i < onnxl_loop_row(&outer); i++)
       reduce_one(kind, row, &inner,
-                 (const char *)x->data + (outer.offsets[0] + i * onnxl_loop_step(&outer, 0)) * (int64_t)size, x, n, lowest,
-                 highest, y, result++);
+                 (const char *)x->data + (outer.offsets[0] + i * onnxl_loop_step(&outer, 0)) * (int64_t)size, x, n,
+                 lowest, highest, y, result++);
   return true;
 }
 
-#define REDUCTION(name, kind)                                                                                          \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                                  \
-  {                                                                                                                    \
-    return reduce(context, kind, error);                                                                               \
-  }                                                                                                                    \
+#define REDUCTION(name, kind)                                         \
+  static bool run_##name(OnnxlKernelContext *context, GError **error) \
+  {                                                                   \
+    return reduce(context, kind, error);                              \
+  }                                                                   \
   ONNXL_KERNEL(name, COMPUTES)
 
 REDUCTION(reduce_l1, REDUCE_L1);
@@ -311,18 +313,18 @@ REDUCTION(reduce_sum_square, REDUCE_SUM_SQUARE);
 
 /* --- the places of extremes: NaN is larger than every number --- */
 
-#define ARG_LOOP(type, T, U)                                                                                           \
-  case ONNXL_TYPE_##type: {                                                                                            \
-    const T *v = (const T *)x->data + start;                                                                           \
-    for (int64_t j = 1; j < n; j++) {                                                                                  \
-      T a = v[j * stride], b = v[best * stride];                                                                       \
-      bool a_nan = a != a, b_nan = b != b;                                                                             \
-      bool greater = a_nan ? !b_nan : !b_nan && a > b, equal = (a_nan && b_nan) || a == b;                             \
-      bool less = !greater && !equal;                                                                                  \
-      if ((smallest ? less : greater) || (last && equal))                                                              \
-        best = j;                                                                                                      \
-    }                                                                                                                  \
-    break;                                                                                                             \
+#define ARG_LOOP(type, T, U)                                                               \
+  case ONNXL_TYPE_##type: {                                                                \
+    const T *v = (const T *)x->data + start;                                               \
+    for (int64_t j = 1; j < n; j++) {                                                      \
+      T a = v[j * stride], b = v[best * stride];                                           \
+      bool a_nan = a != a, b_nan = b != b;                                                 \
+      bool greater = a_nan ? !b_nan : !b_nan && a > b, equal = (a_nan && b_nan) || a == b; \
+      bool less = !greater && !equal;                                                      \
+      if ((smallest ? less : greater) || (last && equal))                                  \
+        best = j;                                                                          \
+    }                                                                                      \
+    break;                                                                                 \
   }
 
 static bool
@@ -344,7 +346,8 @@ arg_extreme(OnnxlKernelContext *context, bool smallest, GError **error)
   if (!y || y->count == 0)
     return y != NULL;
   if (n == 0)
-    return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " is empty, so no place in it can be named", axis);
+    return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " is empty, so no place in it can be named",
+                             axis);
   for (int64_t i = axis + 1; i < x->rank; i++)
     stride *= x->dims[i];
   for (int64_t i = 0; i < y->count; i++) {

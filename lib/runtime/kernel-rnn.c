@@ -11,23 +11,35 @@ static const int64_t cell_gates[] = { 1, 3, 4 };
 static const uint32_t cell_activations[] = { 1, 2, 3 };
 
 typedef struct Activation {
-  enum { RELU, TANH, SIGMOID, AFFINE, LEAKY_RELU, THRESHOLDED_RELU, SCALED_TANH, HARD_SIGMOID, ELU, SOFTSIGN, SOFTPLUS } kind;
+  enum {
+    RELU,
+    TANH,
+    SIGMOID,
+    AFFINE,
+    LEAKY_RELU,
+    THRESHOLDED_RELU,
+    SCALED_TANH,
+    HARD_SIGMOID,
+    ELU,
+    SOFTSIGN,
+    SOFTPLUS
+  } kind;
   double alpha, beta;
 } Activation;
 
 typedef struct Recurrence {
   Cell cell;
   int64_t length, batch, inputs, hidden, directions;
-  bool batch_first;          /* layout 1 */
-  double clip;               /* 0 = none */
+  bool batch_first; /* layout 1 */
+  double clip;      /* 0 = none */
   bool input_forget, linear_before_reset;
-  const double *x;           /* [length, batch, inputs] */
-  const double *w, *r;       /* [directions, gates * hidden, inputs or hidden] */
-  const double *bias;        /* [directions, 2 * gates * hidden] or NULL */
-  const double *peepholes;   /* [directions, 3 * hidden] or NULL */
-  int64_t *lengths;          /* of each batch entry */
-  double *h, *c;             /* state: [directions, batch, hidden] */
-  double *y;                 /* [length, directions, batch, hidden] */
+  const double *x;         /* [length, batch, inputs] */
+  const double *w, *r;     /* [directions, gates * hidden, inputs or hidden] */
+  const double *bias;      /* [directions, 2 * gates * hidden] or NULL */
+  const double *peepholes; /* [directions, 3 * hidden] or NULL */
+  int64_t *lengths;        /* of each batch entry */
+  double *h, *c;           /* state: [directions, batch, hidden] */
+  double *y;               /* [length, directions, batch, hidden] */
   Activation activations[2][3];
 } Recurrence;
 
@@ -68,11 +80,11 @@ read_activations(OnnxlKernelContext *context, Recurrence *p, GError **error)
     double alpha, beta;
     bool has_alpha, has_beta;
   } known[] = {
-    { "relu", 0, 0, false, false },      { "tanh", 0, 0, false, false },
-    { "sigmoid", 0, 0, false, false },   { "affine", 1, 0, true, true },
+    { "relu", 0, 0, false, false },        { "tanh", 0, 0, false, false },
+    { "sigmoid", 0, 0, false, false },     { "affine", 1, 0, true, true },
     { "leakyrelu", 0.01, 0, true, false }, { "thresholdedrelu", 1, 0, true, false },
-    { "scaledtanh", 1, 1, true, true },  { "hardsigmoid", 0.2, 0.5, true, true },
-    { "elu", 1, 0, true, false },        { "softsign", 0, 0, false, false },
+    { "scaledtanh", 1, 1, true, true },    { "hardsigmoid", 0.2, 0.5, true, true },
+    { "elu", 1, 0, true, false },          { "softsign", 0, 0, false, false },
     { "softplus", 0, 0, false, false },
   };
   static const char *const usual[][3] = { { "tanh" }, { "sigmoid", "tanh" }, { "sigmoid", "tanh", "tanh" } };
@@ -132,15 +144,26 @@ static bool
 multiply(OnnxlKernelContext *context, int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c,
          bool accumulate, GError **error)
 {
-  OnnxlMatmul product = { .m = m, .n = n, .k = k, .a = a, .a_row = k, .a_column = 1, .b = b, .b_row = 1, .b_column = k,
-                          .c = c, .c_row = n, .accumulate = accumulate };
+  OnnxlMatmul product = { .m = m,
+                          .n = n,
+                          .k = k,
+                          .a = a,
+                          .a_row = k,
+                          .a_column = 1,
+                          .b = b,
+                          .b_row = 1,
+                          .b_column = k,
+                          .c = c,
+                          .c_row = n,
+                          .accumulate = accumulate };
   void *mark = onnxl_ctx_mark(context);
   bool good = onnxl_matmul_strided(context, ONNXL_TYPE_DOUBLE, &product, error);
   onnxl_ctx_rewind(context, mark);
   return good;
 }
 
-/* gates: x's part of the update, reset and hidden gates, with x's biases; recurrent: h's part of all three without bias. */
+/* gates: x's part of the update, reset and hidden gates, with x's biases; recurrent: h's part of all three without
+ * bias. */
 static bool
 gru_step(OnnxlKernelContext *context, const Recurrence *p, int64_t d, int64_t b, double *gates, const double *recurrent,
          double *h, double *reset_h, GError **error)
@@ -245,7 +268,8 @@ swapped(OnnxlKernelContext *context, const double *values, int64_t a, int64_t b,
 static bool
 read_inputs(OnnxlKernelContext *context, Recurrence *p, GError **error)
 {
-  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1), *lengths = onnxl_ctx_input(context, 4);
+  const OnnxlValue *x = onnxl_ctx_input(context, 0), *w = onnxl_ctx_input(context, 1),
+                   *lengths = onnxl_ctx_input(context, 4);
   int64_t gates = cell_gates[p->cell];
   if (x->rank != 3 || w->rank != 3)
     return onnxl_ctx_invalid(context, error, "X has rank %u and W rank %u when both need 3", x->rank, w->rank);

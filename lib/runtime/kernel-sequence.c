@@ -17,7 +17,8 @@ need_sequence(const OnnxlKernelContext *context, const OnnxlValue *value, GError
 
 /* A position in a sequence of n, counted from the end when negative; limit: the largest that is allowed. */
 static bool
-get_position(OnnxlKernelContext *context, const OnnxlValue *input, size_t n, size_t limit, size_t *ret_at, GError **error)
+get_position(OnnxlKernelContext *context, const OnnxlValue *input, size_t n, size_t limit, size_t *ret_at,
+             GError **error)
 {
   int64_t at;
   if (!onnxl_ctx_scalar_int(context, input, &at, error))
@@ -157,12 +158,14 @@ ONNXL_KERNEL(concat_from_sequence, EXACT);
 
 /* Appends part [start, start + length) of x to items. */
 static bool
-add_part(OnnxlKernelContext *context, GPtrArray *items, const OnnxlValue *x, int64_t axis, int64_t start, int64_t length,
-         bool keep, GError **error)
+add_part(OnnxlKernelContext *context, GPtrArray *items, const OnnxlValue *x, int64_t axis, int64_t start,
+         int64_t length, bool keep, GError **error)
 {
   if (length < 0 || length > x->dims[axis] - start)
-    return onnxl_ctx_invalid(context, error, "a part of %" G_GINT64_FORMAT " does not fit into axis %" G_GINT64_FORMAT
-                             " of size %" G_GINT64_FORMAT, length, axis, x->dims[axis]);
+    return onnxl_ctx_invalid(context, error,
+                             "a part of %" G_GINT64_FORMAT " does not fit into axis %" G_GINT64_FORMAT
+                             " of size %" G_GINT64_FORMAT,
+                             length, axis, x->dims[axis]);
   OnnxlValue *part = onnxl_slice_axis(onnxl_ctx_allocator(context), x, axis, start, length, error);
   if (!part)
     return false;
@@ -189,8 +192,9 @@ run_split_to_sequence(OnnxlKernelContext *context, GError **error)
   if (!onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), x->rank, &axis, error))
     return false;
   bool by_list = split && split->rank > 0;
-  if (split && !by_list && (!onnxl_ctx_scalar_int(context, split, &chunk, error) ||
-                            (chunk < 1 && !onnxl_ctx_invalid(context, error, "split is %" G_GINT64_FORMAT, chunk))))
+  if (split && !by_list &&
+      (!onnxl_ctx_scalar_int(context, split, &chunk, error) ||
+       (chunk < 1 && !onnxl_ctx_invalid(context, error, "split is %" G_GINT64_FORMAT, chunk))))
     return false;
   int64_t n = by_list ? split->count : x->dims[axis] / chunk + (x->dims[axis] % chunk != 0);
   if (!onnxl_ctx_check_items(context, (uint64_t)n, error))
@@ -203,11 +207,12 @@ run_split_to_sequence(OnnxlKernelContext *context, GError **error)
     start += good ? length : 0;
   }
   if (good && start != x->dims[axis])
-    good = onnxl_ctx_invalid(context, error, "the parts sum up to %" G_GINT64_FORMAT " when the axis has size %"
-                             G_GINT64_FORMAT, start, x->dims[axis]);
+    good = onnxl_ctx_invalid(context, error,
+                             "the parts sum up to %" G_GINT64_FORMAT " when the axis has size %" G_GINT64_FORMAT, start,
+                             x->dims[axis]);
   if (good)
-    onnxl_ctx_set_output(context, 0, new_sequence(context, ONNXL_KIND_TENSOR, x->elem_type, (OnnxlValue **)items->pdata,
-                                                  items->len));
+    onnxl_ctx_set_output(
+      context, 0, new_sequence(context, ONNXL_KIND_TENSOR, x->elem_type, (OnnxlValue **)items->pdata, items->len));
   g_ptr_array_free(items, TRUE);
   return good;
 }
@@ -253,8 +258,9 @@ run_sequence_map(OnnxlKernelContext *context, GError **error)
     if (collected[i]->len > 0)
       elem_type = ((OnnxlValue *)g_ptr_array_index(collected[i], 0))->elem_type;
     if (good)
-      onnxl_ctx_set_output(context, i, new_sequence(context, ONNXL_KIND_TENSOR, elem_type,
-                                                    (OnnxlValue **)collected[i]->pdata, collected[i]->len));
+      onnxl_ctx_set_output(
+        context, i,
+        new_sequence(context, ONNXL_KIND_TENSOR, elem_type, (OnnxlValue **)collected[i]->pdata, collected[i]->len));
     g_ptr_array_free(collected[i], TRUE);
   }
   g_free(collected);

@@ -10,8 +10,8 @@ get_index(const OnnxlKernelContext *context, int64_t index, int64_t n, int64_t *
   int64_t positive = index < 0 ? index + n : index;
   *ret_index = 0;
   if (positive < 0 || positive >= n)
-    return onnxl_ctx_invalid(context, error, "the index %" G_GINT64_FORMAT " is outside an axis of size %" G_GINT64_FORMAT,
-                             index, n);
+    return onnxl_ctx_invalid(context, error,
+                             "the index %" G_GINT64_FORMAT " is outside an axis of size %" G_GINT64_FORMAT, index, n);
   *ret_index = positive;
   return true;
 }
@@ -80,7 +80,8 @@ run_gather_elements(OnnxlKernelContext *context, GError **error)
       from += d == axis ? 0 : rest % indices->dims[d] * strides[d];
     if (!get_index(context, list[i], x->dims[axis], &at, error))
       return false;
-    memcpy((char *)y->data + (size_t)i * size, (const char *)x->data + (size_t)(from + at * strides[axis]) * size, size);
+    memcpy((char *)y->data + (size_t)i * size, (const char *)x->data + (size_t)(from + at * strides[axis]) * size,
+           size);
   }
   return true;
 }
@@ -113,8 +114,8 @@ run_gather_nd(OnnxlKernelContext *context, GError **error)
     fits = x->dims[i] == indices->dims[i];
   if (!fits) {
     char *a = onnxl_dims_text(x->dims, x->rank), *b = onnxl_dims_text(indices->dims, indices->rank);
-    onnxl_ctx_invalid(context, error, "the data %s and the indices %s do not fit with batch_dims %" G_GINT64_FORMAT, a, b,
-                      batch);
+    onnxl_ctx_invalid(context, error, "the data %s and the indices %s do not fit with batch_dims %" G_GINT64_FORMAT, a,
+                      b, batch);
     g_free(a);
     g_free(b);
     return false;
@@ -163,16 +164,16 @@ get_combine(const OnnxlKernelContext *context, Combine *ret_combine, GError **er
   return onnxl_ctx_invalid(context, error, "the reduction \"%.*s\" is unknown", ONNXL_ARG(name));
 }
 
-#define COMBINE(type, T, U)                                                                                            \
-  case ONNXL_TYPE_##type: {                                                                                            \
-    T *to = (T *)y->data + at;                                                                                         \
-    const T *from = (const T *)updates->data + source;                                                                 \
-    for (int64_t i = 0; i < n; i++)                                                                                    \
-      to[i] = combine == COMBINE_ADD   ? (T)((U)to[i] + (U)from[i])                                                    \
-              : combine == COMBINE_MUL ? (T)((U)to[i] * (U)from[i])                                                    \
-              : combine == COMBINE_MAX ? (from[i] > to[i] ? from[i] : to[i])                                           \
-                                       : (from[i] < to[i] ? from[i] : to[i]);                                          \
-    return true;                                                                                                       \
+#define COMBINE(type, T, U)                                                   \
+  case ONNXL_TYPE_##type: {                                                   \
+    T *to = (T *)y->data + at;                                                \
+    const T *from = (const T *)updates->data + source;                        \
+    for (int64_t i = 0; i < n; i++)                                           \
+      to[i] = combine == COMBINE_ADD   ? (T)((U)to[i] + (U)from[i])           \
+              : combine == COMBINE_MUL ? (T)((U)to[i] * (U)from[i])           \
+              : combine == COMBINE_MAX ? (from[i] > to[i] ? from[i] : to[i])  \
+                                       : (from[i] < to[i] ? from[i] : to[i]); \
+    return true;                                                              \
   }
 
 /* Writes n updates from source on to y from at on. */
@@ -300,8 +301,10 @@ run_tensor_scatter(OnnxlKernelContext *context, GError **error)
     for (int64_t t = 0; t < n; t++) {
       int64_t start = starts ? onnxl_tensor_int64(starts, b) : 0, at;
       if (__builtin_add_overflow(start, t, &at) || start < 0 || (!circular && at >= x->dims[axis]))
-        return onnxl_ctx_invalid(context, error, "position %" G_GINT64_FORMAT " plus %" G_GINT64_FORMAT
-                                 " is outside the cache of %" G_GINT64_FORMAT, start, t, x->dims[axis]);
+        return onnxl_ctx_invalid(context, error,
+                                 "position %" G_GINT64_FORMAT " plus %" G_GINT64_FORMAT
+                                 " is outside the cache of %" G_GINT64_FORMAT,
+                                 start, t, x->dims[axis]);
       at %= x->dims[axis];
       for (int64_t o = 0; o < outer; o++)
         memcpy((char *)y->data + (size_t)((b * outer + o) * x->dims[axis] + at) * part,
@@ -321,8 +324,9 @@ run_one_hot(OnnxlKernelContext *context, GError **error)
       !onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), indices->rank + 1, &axis, error))
     return false;
   if (values->count != 2 || depth < 0)
-    return onnxl_ctx_invalid(context, error, "%" G_GINT64_FORMAT " values and a depth of %" G_GINT64_FORMAT " are given",
-                             values->count, depth);
+    return onnxl_ctx_invalid(context, error,
+                             "%" G_GINT64_FORMAT " values and a depth of %" G_GINT64_FORMAT " are given", values->count,
+                             depth);
   for (uint32_t i = 0; i <= indices->rank; i++)
     dims[i] = i == axis ? depth : indices->dims[i - (i > axis)];
   OnnxlValue *y = onnxl_ctx_output(context, 0, values->elem_type, indices->rank + 1, dims, error);

@@ -70,7 +70,8 @@ onnxl_slice_axis(OnnxlAllocator *allocator, const OnnxlValue *x, int64_t axis, i
     return y;
   onnxl_strides(x->dims, x->rank, strides);
   size_t size = onnxl_element_size(x);
-  onnxl_copy_strided(y->data, (const char *)x->data + start * strides[axis] * (int64_t)size, dims, x->rank, strides, size);
+  onnxl_copy_strided(y->data, (const char *)x->data + start * strides[axis] * (int64_t)size, dims, x->rank, strides,
+                     size);
   return y;
 }
 
@@ -88,19 +89,22 @@ split_lengths(OnnxlKernelContext *context, int64_t size, uint32_t n, int64_t *le
     for (uint32_t i = 0; i < n; i++) {
       lengths[i] = input ? onnxl_tensor_int64(input, i) : list.items[i];
       if (lengths[i] < 0 || lengths[i] > size - sum)
-        return onnxl_ctx_invalid(context, error, "the length %" G_GINT64_FORMAT " of output %u does not fit what is left of "
-                                 "the axis of size %" G_GINT64_FORMAT, lengths[i], i, size);
+        return onnxl_ctx_invalid(context, error,
+                                 "the length %" G_GINT64_FORMAT " of output %u does not fit what is left of "
+                                 "the axis of size %" G_GINT64_FORMAT,
+                                 lengths[i], i, size);
       sum += lengths[i];
     }
     if (sum != size)
-      return onnxl_ctx_invalid(context, error, "the lengths sum up to %" G_GINT64_FORMAT " when the axis has size %"
-                               G_GINT64_FORMAT, sum, size);
+      return onnxl_ctx_invalid(context, error,
+                               "the lengths sum up to %" G_GINT64_FORMAT " when the axis has size %" G_GINT64_FORMAT,
+                               sum, size);
     return true;
   }
   int64_t chunk = (size + n - 1) / n;
   if (since < 18 && size % n != 0)
-    return onnxl_ctx_invalid(context, error, "the axis of size %" G_GINT64_FORMAT " cannot be split into %u equal parts",
-                             size, n);
+    return onnxl_ctx_invalid(context, error,
+                             "the axis of size %" G_GINT64_FORMAT " cannot be split into %u equal parts", size, n);
   for (uint32_t i = 0; i < n; i++)
     lengths[i] = CLAMP(size - i * chunk, 0, chunk);
   return true;
@@ -157,8 +161,8 @@ slice_range(int64_t size, int64_t start, int64_t end, int64_t step, int64_t *ret
 }
 
 static bool
-slice_operand(OnnxlKernelContext *context, uint32_t i, const char *attribute, const int64_t **ret_values, int64_t *ret_n,
-              GError **error)
+slice_operand(OnnxlKernelContext *context, uint32_t i, const char *attribute, const int64_t **ret_values,
+              int64_t *ret_n, GError **error)
 {
   const OnnxlValue *input = onnxl_ctx_input(context, i);
   OnnxlInt64List list = onnxl_ctx_ints(context, attribute);
@@ -183,9 +187,10 @@ run_slice(OnnxlKernelContext *context, GError **error)
       !slice_operand(context, 4, "steps", &steps, &n_steps, error))
     return false;
   if (n_ends != n || (axes && n_axes != n) || (steps && n_steps != n) || n > x->rank)
-    return onnxl_ctx_invalid(context, error, "starts has %" G_GINT64_FORMAT " values, ends %" G_GINT64_FORMAT
-                             ", axes %" G_GINT64_FORMAT ", steps %" G_GINT64_FORMAT " for a tensor of rank %u", n, n_ends,
-                             n_axes, n_steps, x->rank);
+    return onnxl_ctx_invalid(context, error,
+                             "starts has %" G_GINT64_FORMAT " values, ends %" G_GINT64_FORMAT ", axes %" G_GINT64_FORMAT
+                             ", steps %" G_GINT64_FORMAT " for a tensor of rank %u",
+                             n, n_ends, n_axes, n_steps, x->rank);
   int64_t dims[ONNXL_MAX_RANK], strides[ONNXL_MAX_RANK], offset = 0;
   bool seen[ONNXL_MAX_RANK] = { false };
   memcpy(dims, x->dims, x->rank * sizeof *dims);
@@ -249,8 +254,8 @@ pad_amounts(OnnxlKernelContext *context, const OnnxlValue *x, int64_t before[ONN
   memset(before, 0, ONNXL_MAX_RANK * sizeof *before);
   memset(after, 0, ONNXL_MAX_RANK * sizeof *after);
   if (count != 2 * n)
-    return onnxl_ctx_invalid(context, error, "pads has %" G_GINT64_FORMAT " values when %" G_GINT64_FORMAT
-                             " axes need two each", count, n);
+    return onnxl_ctx_invalid(
+      context, error, "pads has %" G_GINT64_FORMAT " values when %" G_GINT64_FORMAT " axes need two each", count, n);
   for (int64_t i = 0; i < n; i++) {
     int64_t axis = i;
     if (axes && !onnxl_ctx_axis(context, onnxl_tensor_int64(axes, i), x->rank, &axis, error))
@@ -273,8 +278,8 @@ pad_axis(const OnnxlValue *x, OnnxlValue *y, uint32_t axis, int64_t from, int64_
       pad_axis(x, y, axis + 1, next, to, sources, strides, constant, size);
       continue;
     }
-    memcpy((char *)y->data + *to * (int64_t)size,
-           next < 0 ? constant : (const char *)x->data + next * (int64_t)size, size);
+    memcpy((char *)y->data + *to * (int64_t)size, next < 0 ? constant : (const char *)x->data + next * (int64_t)size,
+           size);
     ++*to;
   }
 }
@@ -287,8 +292,10 @@ run_pad(OnnxlKernelContext *context, GError **error)
   int64_t before[ONNXL_MAX_RANK], after[ONNXL_MAX_RANK], dims[ONNXL_MAX_RANK], strides[ONNXL_MAX_RANK], to = 0;
   const int64_t *sources[ONNXL_MAX_RANK];
   size_t size = onnxl_element_size(x);
-  PadMode mode = onnxl_str_is(name, "reflect") ? PAD_REFLECT : onnxl_str_is(name, "edge") ? PAD_EDGE
-                 : onnxl_str_is(name, "wrap") ? PAD_WRAP : PAD_CONSTANT;
+  PadMode mode = onnxl_str_is(name, "reflect") ? PAD_REFLECT
+                 : onnxl_str_is(name, "edge")  ? PAD_EDGE
+                 : onnxl_str_is(name, "wrap")  ? PAD_WRAP
+                                               : PAD_CONSTANT;
   if (mode == PAD_CONSTANT && !onnxl_str_is(name, "constant"))
     return onnxl_ctx_invalid(context, error, "the mode \"%.*s\" is unknown", ONNXL_ARG(name));
   if (value && value->count != 1)

@@ -99,9 +99,12 @@ run_reverse_sequence(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0), *lengths = onnxl_ctx_input(context, 1);
   int64_t batch = onnxl_ctx_int(context, "batch_axis"), time = onnxl_ctx_int(context, "time_axis");
-  if (x->rank < 2 || batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time || lengths->count != x->dims[batch])
-    return onnxl_ctx_invalid(context, error, "batch_axis %" G_GINT64_FORMAT ", time_axis %" G_GINT64_FORMAT
-                             " and %" G_GINT64_FORMAT " lengths do not fit", batch, time, lengths->count);
+  if (x->rank < 2 || batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time ||
+      lengths->count != x->dims[batch])
+    return onnxl_ctx_invalid(context, error,
+                             "batch_axis %" G_GINT64_FORMAT ", time_axis %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                             " lengths do not fit",
+                             batch, time, lengths->count);
   OnnxlValue *y = onnxl_ctx_output_like(context, 0, x, error);
   if (!y || y->count == 0)
     return y != NULL;
@@ -110,8 +113,8 @@ run_reverse_sequence(OnnxlKernelContext *context, GError **error)
     for (int64_t j = 0; j < x->dims[1]; j++) {
       int64_t b = batch == 0 ? i : j, t = batch == 0 ? j : i, length = onnxl_tensor_int64(lengths, b);
       if (length < 0 || length > x->dims[time])
-        return onnxl_ctx_invalid(context, error, "a sequence has length %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, length,
-                                 x->dims[time]);
+        return onnxl_ctx_invalid(context, error, "a sequence has length %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
+                                 length, x->dims[time]);
       int64_t from = t < length ? length - 1 - t : t;
       int64_t place = batch == 0 ? b * x->dims[1] + from : from * x->dims[1] + b;
       memcpy((char *)y->data + (size_t)(i * x->dims[1] + j) * part, (const char *)x->data + (size_t)place * part, part);
@@ -128,7 +131,8 @@ run_depth_to_space(OnnxlKernelContext *context, GError **error)
   int64_t b = onnxl_ctx_int(context, "blocksize");
   bool crd = onnxl_str_is(onnxl_ctx_string(context, "mode"), "CRD");
   if (x->rank != 4 || b < 1 || b > INT32_MAX || x->dims[1] % (b * b) != 0)
-    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b, x->rank);
+    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b,
+                             x->rank);
   int64_t n = x->dims[0], c = x->dims[1] / (b * b), h = x->dims[2], w = x->dims[3];
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, 4, (int64_t[]){ n, c, h * b, w * b }, error);
   if (!y || y->count == 0)
@@ -147,7 +151,8 @@ run_space_to_depth(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   int64_t b = onnxl_ctx_int(context, "blocksize");
   if (x->rank != 4 || b < 1 || b > INT32_MAX || x->dims[2] % b != 0 || x->dims[3] % b != 0)
-    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b, x->rank);
+    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b,
+                             x->rank);
   int64_t n = x->dims[0], c = x->dims[1], h = x->dims[2] / b, w = x->dims[3] / b, width = x->dims[3];
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, 4, (int64_t[]){ n, c * b * b, h, w }, error);
   if (!y || y->count == 0)
@@ -299,8 +304,8 @@ compare_slices(const Slices *slices, int64_t a, int64_t b)
 {
   for (int64_t o = 0; o < slices->outer; o++)
     for (int64_t j = 0; j < slices->inner; j++) {
-      int order = compare_elements(slices->x, (o * slices->n + a) * slices->inner + j,
-                                   (o * slices->n + b) * slices->inner + j);
+      int order =
+        compare_elements(slices->x, (o * slices->n + a) * slices->inner + j, (o * slices->n + b) * slices->inner + j);
       if (order != 0)
         return order;
     }

@@ -59,7 +59,8 @@ run_reshape(OnnxlKernelContext *context, GError **error)
       return false;
   }
   if (n > ONNXL_MAX_RANK)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a shape of rank %" G_GINT64_FORMAT " is not supported", n);
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a shape of rank %" G_GINT64_FORMAT " is not supported",
+                          n);
   bool allow_zero = onnxl_ctx_int(context, "allowzero") != 0;
   int64_t dims[ONNXL_MAX_RANK], known = 1, free_axis = -1;
   bool good = true, zero = false;
@@ -142,8 +143,9 @@ run_squeeze(OnnxlKernelContext *context, GError **error)
     if (!onnxl_ctx_axis(context, axes[i], x->rank, &axis, error))
       return false;
     if (x->dims[axis] != 1)
-      return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " has size %" G_GINT64_FORMAT " when 1 is needed",
-                               axes[i], x->dims[axis]);
+      return onnxl_ctx_invalid(context, error,
+                               "axis %" G_GINT64_FORMAT " has size %" G_GINT64_FORMAT " when 1 is needed", axes[i],
+                               x->dims[axis]);
     dropped[axis] = true;
   }
   /* An empty list of axes means the same as none: all axes of size 1. */

@@ -1,5 +1,5 @@
-/* How an operator's computation is written: a descriptor that states what it takes, and a function over a context that gives
- * it inputs, attributes, outputs and scratch memory. Kernels never see names, lifetimes or events. */
+/* How an operator's computation is written: a descriptor that states what it takes, and a function over a context that
+ * gives it inputs, attributes, outputs and scratch memory. Kernels never see names, lifetimes or events. */
 #ifndef ONNXL_RUNTIME_KERNEL_H
 #define ONNXL_RUNTIME_KERNEL_H
 
@@ -22,9 +22,10 @@ typedef struct OnnxlKernel {
   OnnxlKernelTypes types;
 } OnnxlKernel;
 
-/* Defines the descriptor that a row's kernel column names: ONNXL_KERNEL(conv, COMPUTES) over "static bool run_conv(…)". */
-#define ONNXL_KERNEL(id, kinds)                                                                                        \
-  extern const OnnxlKernel onnxl_kernel_##id;                                                                          \
+/* Defines the descriptor that a row's kernel column names: ONNXL_KERNEL(conv, COMPUTES) over "static bool run_conv(…)".
+ */
+#define ONNXL_KERNEL(id, kinds)               \
+  extern const OnnxlKernel onnxl_kernel_##id; \
   const OnnxlKernel onnxl_kernel_##id = { #id, run_##id, ONNXL_KERNEL_##kinds }
 
 /* The kernel of a row, or NULL when it has none. */
@@ -48,18 +49,19 @@ bool onnxl_ctx_wants(const OnnxlKernelContext *context, uint32_t i);
 OnnxlValue *onnxl_ctx_output(OnnxlKernelContext *context, uint32_t i, int32_t elem_type, size_t rank,
                              const int64_t *dims, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* With type and dims of like. */
-OnnxlValue *onnxl_ctx_output_like(OnnxlKernelContext *context, uint32_t i, const OnnxlValue *like, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+OnnxlValue *onnxl_ctx_output_like(OnnxlKernelContext *context, uint32_t i, const OnnxlValue *like,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Makes output i this value; takes the caller's reference. */
 void onnxl_ctx_set_output(OnnxlKernelContext *context, uint32_t i, OnnxlValue *value);
 /* The value that output i was made, or NULL. */
 OnnxlValue *onnxl_ctx_get_output(const OnnxlKernelContext *context, uint32_t i);
 
 /* Scratch memory until the kernel returns, counted as workspace. NULL with ONNXL_ERROR_LIMIT. */
-void *onnxl_ctx_scratch(OnnxlKernelContext *context, uint64_t count, size_t item_size, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+void *onnxl_ctx_scratch(OnnxlKernelContext *context, uint64_t count, size_t item_size,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Marks the scratch memory that is there, and frees what came after a mark: for loops that ask for some in each turn. */
+/* Marks the scratch memory that is there, and frees what came after a mark: for loops that ask for some in each turn.
+ */
 void *onnxl_ctx_mark(const OnnxlKernelContext *context);
 void onnxl_ctx_rewind(OnnxlKernelContext *context, void *mark);
 
@@ -72,13 +74,13 @@ OnnxlStr onnxl_ctx_string(const OnnxlKernelContext *context, const char *name);
 OnnxlInt64List onnxl_ctx_ints(const OnnxlKernelContext *context, const char *name);
 OnnxlFloatList onnxl_ctx_floats(const OnnxlKernelContext *context, const char *name);
 OnnxlStrList onnxl_ctx_strings(const OnnxlKernelContext *context, const char *name);
-/* The values of a tensor attribute. Returns: borrowed, alive until the kernel returns; NULL with error, or without error
- * when the attribute is absent. */
+/* The values of a tensor attribute. Returns: borrowed, alive until the kernel returns; NULL with error, or without
+ * error when the attribute is absent. */
 OnnxlValue *onnxl_ctx_tensor(OnnxlKernelContext *context, const char *name, GError **error);
 
 /* The same for a tensor that an attribute holds. */
-OnnxlValue *onnxl_ctx_attr_tensor(OnnxlKernelContext *context, const OnnxlTensor *tensor, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+OnnxlValue *onnxl_ctx_attr_tensor(OnnxlKernelContext *context, const OnnxlTensor *tensor,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Fails with "NODE (Op): message". Returns false. */
 bool onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode code, const char *format, ...)
@@ -109,16 +111,16 @@ bool onnxl_ctx_check_items(const OnnxlKernelContext *context, uint64_t n, GError
 /* --- conversions shared by kernels --- */
 
 /* Axis in [0, rank): negative ones count from the end. Fails naming attribute and rank. */
-bool onnxl_ctx_axis(const OnnxlKernelContext *context, int64_t axis, uint32_t rank, int64_t *ret_axis, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_ctx_axis(const OnnxlKernelContext *context, int64_t axis, uint32_t rank, int64_t *ret_axis,
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* An integer tensor's values as int64, count of them. Returns: scratch; NULL with error. */
-int64_t *onnxl_ctx_int64s(OnnxlKernelContext *context, const OnnxlValue *tensor, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+int64_t *onnxl_ctx_int64s(OnnxlKernelContext *context, const OnnxlValue *tensor,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A real tensor's values as double. Returns: scratch; NULL with error. */
-double *onnxl_ctx_doubles(OnnxlKernelContext *context, const OnnxlValue *tensor, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+double *onnxl_ctx_doubles(OnnxlKernelContext *context, const OnnxlValue *tensor,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The one value of a tensor with one element. */
 bool onnxl_ctx_scalar_int(const OnnxlKernelContext *context, const OnnxlValue *tensor, int64_t *ret_value,

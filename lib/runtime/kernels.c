@@ -8,7 +8,7 @@
 #define onnxl_kernel_NONE (*(const OnnxlKernel *)NULL)
 
 static const OnnxlKernel *const kernels[ONNXL_N_OPS] = {
-#define OP(domain, name, since, rule, inplace, kernel, ...)                                                            \
+#define OP(domain, name, since, rule, inplace, kernel, ...) \
   [ONNXL_OP_##domain##_##name##_##since] = &onnxl_kernel_##kernel,
 #include "ops/all.def"
 #undef OP

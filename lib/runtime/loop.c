@@ -141,10 +141,10 @@ onnxl_move_strided(void *dest, const void *source, const int64_t *dims, uint32_t
       continue;
     }
     switch (size) {
-#define MOVE(bytes, ctype)                                                                                             \
-  case bytes:                                                                                                          \
-    for (int64_t i = 0; i < n; i++)                                                                                    \
-      ((ctype *)d)[i * to] = ((const ctype *)s)[i * from];                                                             \
+#define MOVE(bytes, ctype)                                 \
+  case bytes:                                              \
+    for (int64_t i = 0; i < n; i++)                        \
+      ((ctype *)d)[i * to] = ((const ctype *)s)[i * from]; \
     break;
       ONNXL_MOVED_SIZES(MOVE)
 #undef MOVE
@@ -153,7 +153,8 @@ onnxl_move_strided(void *dest, const void *source, const int64_t *dims, uint32_t
 }
 
 void
-onnxl_copy_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *strides, size_t size)
+onnxl_copy_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *strides,
+                   size_t size)
 {
   int64_t dense[ONNXL_MAX_RANK];
   onnxl_strides(dims, rank, dense);

@@ -1,5 +1,6 @@
-/* Nests of loops over tensors of which some are broadcast or permuted: the index arithmetic that kernels share. Adjacent
- * axes that every operand walks through in the same way are merged, so that the innermost loop is as long as it can be. */
+/* Nests of loops over tensors of which some are broadcast or permuted: the index arithmetic that kernels share.
+ * Adjacent axes that every operand walks through in the same way are merged, so that the innermost loop is as long as
+ * it can be. */
 #ifndef ONNXL_RUNTIME_LOOP_H
 #define ONNXL_RUNTIME_LOOP_H
 
@@ -8,11 +9,11 @@
 #define ONNXL_LOOP_OPERANDS 4
 
 typedef struct OnnxlLoop {
-  uint32_t rank;                                            /* at least 1 after onnxl_loop_finish() */
-  uint32_t n;                                               /* operands */
+  uint32_t rank; /* at least 1 after onnxl_loop_finish() */
+  uint32_t n;    /* operands */
   int64_t dims[ONNXL_MAX_RANK];
-  int64_t strides[ONNXL_LOOP_OPERANDS][ONNXL_MAX_RANK];     /* in elements */
-  int64_t offsets[ONNXL_LOOP_OPERANDS];                     /* of the current row, in elements */
+  int64_t strides[ONNXL_LOOP_OPERANDS][ONNXL_MAX_RANK]; /* in elements */
+  int64_t offsets[ONNXL_LOOP_OPERANDS];                 /* of the current row, in elements */
   int64_t index[ONNXL_MAX_RANK];
 } OnnxlLoop;
 
@@ -32,8 +33,8 @@ void onnxl_loop_add(OnnxlLoop *loop, const OnnxlValue *tensor);
 /* Merges axes. */
 void onnxl_loop_finish(OnnxlLoop *loop);
 
-/* for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop)): once for each row; loop.offsets tells where
- * each operand's row starts, onnxl_loop_row() its length, onnxl_loop_step() each operand's stride in it. */
+/* for (bool more = onnxl_loop_start(&loop); more; more = onnxl_loop_next(&loop)): once for each row; loop.offsets tells
+ * where each operand's row starts, onnxl_loop_row() its length, onnxl_loop_step() each operand's stride in it. */
 bool onnxl_loop_start(OnnxlLoop *loop);
 bool onnxl_loop_next(OnnxlLoop *loop);
 
@@ -49,7 +50,8 @@ onnxl_loop_step(const OnnxlLoop *loop, uint32_t operand)
   return loop->strides[operand][loop->rank - 1];
 }
 
-/* Copies elements of size bytes from a strided source to a dense destination. source: address of the element at index 0. */
+/* Copies elements of size bytes from a strided source to a dense destination. source: address of the element at index
+ * 0. */
 void onnxl_copy_strided(void *dest, const void *source, const int64_t *dims, uint32_t rank, const int64_t *strides,
                         size_t size);
 /* The way back: dense source, strided destination. */

@@ -17,8 +17,8 @@ typedef struct OnnxlMatmul {
 } OnnxlMatmul;
 
 /* type: FLOAT, DOUBLE, or an integer type of 32 or 64 bits. */
-bool onnxl_matmul_strided(OnnxlKernelContext *context, int32_t type, const OnnxlMatmul *product, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_matmul_strided(OnnxlKernelContext *context, int32_t type, const OnnxlMatmul *product,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* numpy's matmul: stacks of matrices, broadcast. a and b have one type. ret_result: owned. */
 bool onnxl_matmul(OnnxlKernelContext *context, const OnnxlValue *a, const OnnxlValue *b, OnnxlValue **ret_result,

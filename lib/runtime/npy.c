@@ -5,7 +5,8 @@
 #include "support/float-formats.h"
 #include "support/size.h"
 
-/* The format: magic, version 1.0, 2.0 or 3.0, length of a Python dict with descr, fortran_order and shape, then the data. */
+/* The format: magic, version 1.0, 2.0 or 3.0, length of a Python dict with descr, fortran_order and shape, then the
+ * data. */
 static const char magic[] = "\x93NUMPY";
 
 typedef struct Header {
@@ -94,10 +95,10 @@ element_type(const Header *header, int32_t wanted)
     uint8_t size;
     int32_t type;
   } types[] = {
-    { 'f', 2, ONNXL_TYPE_FLOAT16 }, { 'f', 4, ONNXL_TYPE_FLOAT },   { 'f', 8, ONNXL_TYPE_DOUBLE },
-    { 'i', 1, ONNXL_TYPE_INT8 },    { 'i', 2, ONNXL_TYPE_INT16 },   { 'i', 4, ONNXL_TYPE_INT32 },
-    { 'i', 8, ONNXL_TYPE_INT64 },   { 'u', 1, ONNXL_TYPE_UINT8 },   { 'u', 2, ONNXL_TYPE_UINT16 },
-    { 'u', 4, ONNXL_TYPE_UINT32 },  { 'u', 8, ONNXL_TYPE_UINT64 },  { 'b', 1, ONNXL_TYPE_BOOL },
+    { 'f', 2, ONNXL_TYPE_FLOAT16 },   { 'f', 4, ONNXL_TYPE_FLOAT },       { 'f', 8, ONNXL_TYPE_DOUBLE },
+    { 'i', 1, ONNXL_TYPE_INT8 },      { 'i', 2, ONNXL_TYPE_INT16 },       { 'i', 4, ONNXL_TYPE_INT32 },
+    { 'i', 8, ONNXL_TYPE_INT64 },     { 'u', 1, ONNXL_TYPE_UINT8 },       { 'u', 2, ONNXL_TYPE_UINT16 },
+    { 'u', 4, ONNXL_TYPE_UINT32 },    { 'u', 8, ONNXL_TYPE_UINT64 },      { 'b', 1, ONNXL_TYPE_BOOL },
     { 'c', 8, ONNXL_TYPE_COMPLEX64 }, { 'c', 16, ONNXL_TYPE_COMPLEX128 },
   };
   if (header->kind == 'U' || header->kind == 'S')

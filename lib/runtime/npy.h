@@ -7,8 +7,8 @@
 
 /* Reads an array from the bytes of a file. wanted: the element type that raw bytes stand for, or UNDEFINED. name: for
  * messages. Returns: owned; NULL with ONNXL_ERROR_INVALID, ONNXL_ERROR_UNSUPPORTED or ONNXL_ERROR_LIMIT. */
-OnnxlValue *onnxl_npy_read(OnnxlAllocator *allocator, OnnxlStr bytes, int32_t wanted, const char *name, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+OnnxlValue *onnxl_npy_read(OnnxlAllocator *allocator, OnnxlStr bytes, int32_t wanted, const char *name,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes a tensor. Write errors stick in out. Returns false with ONNXL_ERROR_UNSUPPORTED when it is no tensor. */
 bool onnxl_npy_write(OnnxlOutput *out, const OnnxlValue *tensor, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -15,8 +15,10 @@ exhausted(const Builder *builder, GError **error)
 {
   if (!onnxl_arena_exhausted(builder->plan->arena))
     return false;
-  onnxl_fail(error, ONNXL_ERROR_LIMIT, "the plan needs more than the %zu bytes of metadata that are allowed "
-             "(--max-metadata)", onnxl_arena_budget(builder->plan->arena));
+  onnxl_fail(error, ONNXL_ERROR_LIMIT,
+             "the plan needs more than the %zu bytes of metadata that are allowed "
+             "(--max-metadata)",
+             onnxl_arena_budget(builder->plan->arena));
   return true;
 }
 
@@ -59,8 +61,8 @@ param_types(Builder *builder, const OnnxlOpSchema *schema)
 }
 
 /* A finding at a node; its path is only made when there is one. */
-static void node_diag(const Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlDiagId what, const char *format, ...)
-  G_GNUC_PRINTF(5, 6);
+static void node_diag(const Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlDiagId what, const char *format,
+                      ...) G_GNUC_PRINTF(5, 6);
 
 static void
 node_diag(const Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlDiagId what, const char *format, ...)
@@ -84,7 +86,7 @@ check_node(Builder *builder, const OnnxlBody *body, uint32_t id, const OnnxlOpSc
     n_inputs--;
   if (n_inputs < (uint32_t)schema->min_inputs || n_inputs > (uint32_t)schema->max_inputs)
     node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "%u inputs are given when %s-%d takes %d to %d", n_inputs,
-               schema->name, schema->since, schema->min_inputs, schema->max_inputs);
+              schema->name, schema->since, schema->min_inputs, schema->max_inputs);
   for (uint32_t i = 0; i < n_inputs && i < schema->n_inputs; i++)
     if (node->inputs[i] == ONNXL_NONE && schema->inputs[i].option == ONNXL_PARAM_SINGLE)
       node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "the input %s is left out", schema->inputs[i].name);
@@ -95,17 +97,18 @@ check_node(Builder *builder, const OnnxlBody *body, uint32_t id, const OnnxlOpSc
   if (node->n_outputs == 0 && schema->min_outputs > 0)
     node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "the node has no output");
   if (node->n_outputs > (uint32_t)schema->max_outputs)
-    node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "%u outputs are named when %s-%d has at most %d", node->n_outputs,
-               schema->name, schema->since, schema->max_outputs);
+    node_diag(builder, body, id, ONNXL_DIAG_NODE_ARITY, "%u outputs are named when %s-%d has at most %d",
+              node->n_outputs, schema->name, schema->since, schema->max_outputs);
   for (uint32_t i = 0; i < schema->n_attributes; i++) {
     const OnnxlOpAttribute *known = &schema->attributes[i];
     const OnnxlAttribute *attribute = onnxl_node_attribute(node->proto, known->name);
     if (!attribute && known->required)
       node_diag(builder, body, id, ONNXL_DIAG_NODE_ATTRIBUTE, "the attribute %s is missing", known->name);
     if (attribute && attribute->has_type && attribute->type != (int32_t)known->type)
-      node_diag(builder, body, id, ONNXL_DIAG_NODE_ATTRIBUTE, "the attribute %s has type %s when %s is expected", known->name,
-                 onnxl_attribute_type_name(attribute->type) ? onnxl_attribute_type_name(attribute->type) : "?",
-                 onnxl_attribute_type_name((int32_t)known->type));
+      node_diag(builder, body, id, ONNXL_DIAG_NODE_ATTRIBUTE, "the attribute %s has type %s when %s is expected",
+                known->name,
+                onnxl_attribute_type_name(attribute->type) ? onnxl_attribute_type_name(attribute->type) : "?",
+                onnxl_attribute_type_name((int32_t)known->type));
   }
 }
 
@@ -132,7 +135,8 @@ choose_kernel(Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlStep *s
   return true;
 }
 
-/* Appends the values of graph g that node reads last (itself or in its nested graphs), and its outputs that nobody reads. */
+/* Appends the values of graph g that node reads last (itself or in its nested graphs), and its outputs that nobody
+ * reads. */
 static void
 find_releases(Builder *builder, OnnxlBody *body, uint32_t id, uint32_t *last_use)
 {
@@ -190,11 +194,9 @@ load_constants(Builder *builder, OnnxlBody *body, GError **error)
   for (uint32_t v = 0; v < index->n_values; v++) {
     const OnnxlIndexValue *value = &index->values[v];
     if (value->initializer)
-      good = onnxl_constant_load(builder->plan, value->initializer, builder->sink,
-                                 &body->constants[v], error);
+      good = onnxl_constant_load(builder->plan, value->initializer, builder->sink, &body->constants[v], error);
     else if (value->sparse)
-      good = onnxl_constant_load_sparse(builder->plan, value->sparse, builder->sink,
-                                        &body->constants[v], error);
+      good = onnxl_constant_load_sparse(builder->plan, value->sparse, builder->sink, &body->constants[v], error);
     if (!good)
       return false;
   }
@@ -262,8 +264,8 @@ onnxl_plan_new(const OnnxlModel *model, const OnnxlPlanOptions *options, OnnxlDi
   plan->model = model;
   plan->arena = onnxl_arena_new(options->max_metadata);
   plan->allocator = onnxl_allocator_new(options->max_memory);
-  plan->external = onnxl_external_files_new(options->data_folder ? options->data_folder : model->folder,
-                                            options->allow_symlinks);
+  plan->external =
+    onnxl_external_files_new(options->data_folder ? options->data_folder : model->folder, options->allow_symlinks);
   Builder *builder = g_new0(Builder, 1);
   *builder = (Builder){ .plan = plan, .sink = sink };
   uint32_t errors = onnxl_diag_errors(sink);

@@ -1,5 +1,6 @@
-/* What is prepared once between model and runs: names resolved, kernels chosen, constants loaded, lifetimes known. A plan is
- * a data structure of its own, so that later passes (fusion, layouts, an arena) work on it and never on the file. */
+/* What is prepared once between model and runs: names resolved, kernels chosen, constants loaded, lifetimes known. A
+ * plan is a data structure of its own, so that later passes (fusion, layouts, an arena) work on it and never on the
+ * file. */
 #ifndef ONNXL_RUNTIME_PLAN_H
 #define ONNXL_RUNTIME_PLAN_H
 
@@ -21,10 +22,11 @@ typedef struct OnnxlStep {
   const OnnxlOpSchema *schema; /* NULL for a call of a function */
   const OnnxlKernel *kernel;
   const OnnxlBody *callee;
-  const OnnxlParamType *types; /* of the schema's input params, then of its output params; shared by nodes of one operator */
-  const uint32_t *release;     /* values of the step's graph whose last use this is, outputs that nobody reads included */
+  const OnnxlParamType
+    *types; /* of the schema's input params, then of its output params; shared by nodes of one operator */
+  const uint32_t *release; /* values of the step's graph whose last use this is, outputs that nobody reads included */
   uint32_t n_release;
-  OnnxlValue *cache;           /* what the kernel keeps between runs, or NULL; filled in by the first run */
+  OnnxlValue *cache; /* what the kernel keeps between runs, or NULL; filled in by the first run */
 } OnnxlStep;
 
 /* The main graph or a function body, nested graphs included. */
@@ -38,8 +40,8 @@ struct OnnxlBody {
 
 typedef struct OnnxlPlan {
   const OnnxlModel *model;
-  OnnxlArena *arena;          /* metadata of the plan */
-  OnnxlAllocator *allocator;  /* of constants and, later, of runs */
+  OnnxlArena *arena;            /* metadata of the plan */
+  OnnxlAllocator *allocator;    /* of constants and, later, of runs */
   OnnxlExternalFiles *external; /* files with payloads of constants, mapped */
   const OnnxlFunctionTable *functions;
   OnnxlBody *main;
@@ -47,17 +49,17 @@ typedef struct OnnxlPlan {
 } OnnxlPlan;
 
 typedef struct OnnxlPlanOptions {
-  uint64_t max_memory;   /* bytes of tensors */
-  size_t max_metadata;   /* bytes of the plan's metadata */
+  uint64_t max_memory;     /* bytes of tensors */
+  size_t max_metadata;     /* bytes of the plan's metadata */
   const char *data_folder; /* where external data lies; NULL = the model's folder */
   bool allow_symlinks;     /* follow links to external data */
 } OnnxlPlanOptions;
 
 /* Prepares model, which must outlive the plan. Everything that can be found wrong before running is: findings in sink
- * (ONNXL_ERROR_INVALID), an operator without kernel or version (ONNXL_ERROR_UNSUPPORTED, naming operator and node), constants
- * beyond the limit. Returns: owned; NULL with error. */
-OnnxlPlan *onnxl_plan_new(const OnnxlModel *model, const OnnxlPlanOptions *options, OnnxlDiagSink *sink, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+ * (ONNXL_ERROR_INVALID), an operator without kernel or version (ONNXL_ERROR_UNSUPPORTED, naming operator and node),
+ * constants beyond the limit. Returns: owned; NULL with error. */
+OnnxlPlan *onnxl_plan_new(const OnnxlModel *model, const OnnxlPlanOptions *options, OnnxlDiagSink *sink,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_plan_free(OnnxlPlan *plan);
 
 #endif

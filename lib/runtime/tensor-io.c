@@ -69,14 +69,15 @@ detach(const Reader *reader, OnnxlValue *value, GError **error)
 {
   if (!value || (value->owned && value->elem_type != ONNXL_TYPE_STRING))
     return value;
-  OnnxlValue *copy = onnxl_value_new_tensor(reader->allocator, value->elem_type, value->rank, value->dims, reader->what,
-                                            error);
+  OnnxlValue *copy =
+    onnxl_value_new_tensor(reader->allocator, value->elem_type, value->rank, value->dims, reader->what, error);
   bool good = copy != NULL;
   if (good && value->elem_type != ONNXL_TYPE_STRING)
     memcpy(copy->data, value->data, value->bytes);
   else
     for (int64_t i = 0; good && i < value->count; i++)
-      good = onnxl_allocator_text(reader->allocator, ((const OnnxlStr *)value->data)[i], (OnnxlStr *)copy->data + i, error);
+      good =
+        onnxl_allocator_text(reader->allocator, ((const OnnxlStr *)value->data)[i], (OnnxlStr *)copy->data + i, error);
   onnxl_value_unref(value);
   if (!good)
     g_clear_pointer(&copy, onnxl_value_unref);
@@ -89,7 +90,9 @@ read_tensor(const Reader *reader, OnnxlStr bytes, GError **error)
   OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
   OnnxlDiagSink *sink = onnxl_diag_sink_new(reader->what);
   OnnxlTensor tensor = { .data_type = 0 };
-  const OnnxlLimits limits = { .max_memory = reader->allocator->limit, .max_metadata = SIZE_MAX, .max_depth = MAX_DEPTH };
+  const OnnxlLimits limits = { .max_memory = reader->allocator->limit,
+                               .max_metadata = SIZE_MAX,
+                               .max_depth = MAX_DEPTH };
   GError *failed = NULL;
   OnnxlValue *value = NULL;
   if (onnxl_wire_read(&onnxl_tensor_descriptor, bytes, 0, &limits, arena, &tensor, sink, &failed))
@@ -129,8 +132,8 @@ read_sequence(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError *
     /* tensor_values 3, sequence_values 5, map_values 6, optional_values 7 */
     if (!good || !more || field.wire_type != 2 || field.number < 3 || field.number == 4 || field.number > 7)
       continue;
-    OnnxlValue *item = field.number == 3 ? read_tensor(reader, field.bytes, error)
-                                         : read_value(reader, field.bytes, element, error);
+    OnnxlValue *item =
+      field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
     good = item != NULL;
     if (item)
       g_ptr_array_add(items, item);
@@ -153,7 +156,8 @@ read_optional(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError *
     if (!good || !more || field.wire_type != 2 || field.number < 3 || field.number == 4 || field.number > 7)
       continue;
     onnxl_value_unref(item);
-    item = field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
+    item =
+      field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
     good = item != NULL;
   }
   if (!good) {
@@ -163,8 +167,8 @@ read_optional(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError *
   bool sequence = element && element->sequence_type;
   const OnnxlType *inner = sequence ? element->sequence_type->elem_type : element;
   int32_t elem_type = item ? item->elem_type : inner && inner->tensor_type ? inner->tensor_type->elem_type : 0;
-  OnnxlValue *result = onnxl_value_new_optional(reader->allocator, sequence ? ONNXL_KIND_SEQUENCE : ONNXL_KIND_TENSOR,
-                                                elem_type, item);
+  OnnxlValue *result =
+    onnxl_value_new_optional(reader->allocator, sequence ? ONNXL_KIND_SEQUENCE : ONNXL_KIND_TENSOR, elem_type, item);
   onnxl_value_unref(item);
   return result;
 }
@@ -193,12 +197,13 @@ map_keys(const Reader *reader, int64_t key_type, const GArray *numbers, const GA
 {
   bool text = key_type == ONNXL_TYPE_STRING;
   int64_t n = text ? texts->len : numbers->len;
-  OnnxlValue *keys = onnxl_value_new_tensor(reader->allocator, text ? ONNXL_TYPE_STRING : ONNXL_TYPE_INT64, 1, &n,
-                                            reader->what, error);
+  OnnxlValue *keys =
+    onnxl_value_new_tensor(reader->allocator, text ? ONNXL_TYPE_STRING : ONNXL_TYPE_INT64, 1, &n, reader->what, error);
   bool good = keys != NULL;
   for (int64_t i = 0; good && i < n; i++)
     if (text)
-      good = onnxl_allocator_text(reader->allocator, g_array_index(texts, OnnxlStr, i), (OnnxlStr *)keys->data + i, error);
+      good =
+        onnxl_allocator_text(reader->allocator, g_array_index(texts, OnnxlStr, i), (OnnxlStr *)keys->data + i, error);
     else
       ((int64_t *)keys->data)[i] = g_array_index(numbers, int64_t, i);
   if (!good)
@@ -284,8 +289,8 @@ onnxl_value_load(OnnxlAllocator *allocator, const char *path, const OnnxlType *t
   OnnxlFile *file = onnxl_file_open(path, allocator->limit, error);
   if (!file)
     return NULL;
-  OnnxlValue *value = onnxl_value_parse(allocator, onnxl_str_n(file->data ? file->data : "", (size_t)file->size), type,
-                                        path, error);
+  OnnxlValue *value =
+    onnxl_value_parse(allocator, onnxl_str_n(file->data ? file->data : "", (size_t)file->size), type, path, error);
   onnxl_file_free(file);
   return value;
 }

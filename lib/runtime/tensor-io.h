@@ -10,7 +10,7 @@ OnnxlValue *onnxl_value_parse(OnnxlAllocator *allocator, OnnxlStr bytes, const O
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same from a file. */
-OnnxlValue *onnxl_value_load(OnnxlAllocator *allocator, const char *path, const OnnxlType *type, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+OnnxlValue *onnxl_value_load(OnnxlAllocator *allocator, const char *path, const OnnxlType *type,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -67,9 +67,10 @@ float_format(int32_t elem_type)
 }
 
 /* Integer types of whole bytes with their C types; bool is kept as 0 or 1 in a byte. */
-#define INTEGER_TYPES(X)                                                                                               \
-  X(INT8, int8_t) X(UINT8, uint8_t) X(INT16, int16_t) X(UINT16, uint16_t) X(INT32, int32_t) X(UINT32, uint32_t)        \
-  X(INT64, int64_t) X(UINT64, uint64_t) X(BOOL, uint8_t)
+#define INTEGER_TYPES(X)                                                                                          \
+  X(INT8, int8_t)                                                                                                 \
+  X(UINT8, uint8_t) X(INT16, int16_t) X(UINT16, uint16_t) X(INT32, int32_t) X(UINT32, uint32_t) X(INT64, int64_t) \
+    X(UINT64, uint64_t) X(BOOL, uint8_t)
 
 static int64_t
 sign_extend(uint8_t code, unsigned bits)
@@ -92,10 +93,10 @@ void
 onnxl_tensor_read_int64(const OnnxlValue *tensor, int64_t first, size_t n, int64_t *ret_values)
 {
   switch (tensor->elem_type) {
-#define READ(type, ctype)                                                                                              \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (size_t i = 0; i < n; i++)                                                                                     \
-      ret_values[i] = (int64_t)((const ctype *)tensor->data)[first + (int64_t)i];                                      \
+#define READ(type, ctype)                                                         \
+  case ONNXL_TYPE_##type:                                                         \
+    for (size_t i = 0; i < n; i++)                                                \
+      ret_values[i] = (int64_t)((const ctype *)tensor->data)[first + (int64_t)i]; \
     return;
     INTEGER_TYPES(READ)
 #undef READ
@@ -124,10 +125,10 @@ void
 onnxl_tensor_read_double(const OnnxlValue *tensor, int64_t first, size_t n, double *ret_values)
 {
   switch (tensor->elem_type) {
-#define READ(type, ctype)                                                                                              \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (size_t i = 0; i < n; i++)                                                                                     \
-      ret_values[i] = (double)((const ctype *)tensor->data)[first + (int64_t)i];                                       \
+#define READ(type, ctype)                                                        \
+  case ONNXL_TYPE_##type:                                                        \
+    for (size_t i = 0; i < n; i++)                                               \
+      ret_values[i] = (double)((const ctype *)tensor->data)[first + (int64_t)i]; \
     return;
     INTEGER_TYPES(READ)
     READ(FLOAT, float)
@@ -143,8 +144,8 @@ onnxl_tensor_read_double(const OnnxlValue *tensor, int64_t first, size_t n, doub
     return;
   case ONNXL_TYPE_FLOAT4E2M1:
     for (size_t i = 0; i < n; i++)
-      ret_values[i] = onnxl_float_decode(ONNXL_FLOAT_FORMAT_FLOAT4E2M1,
-                                         onnxl_packed_get(tensor->data, (size_t)first + i, 4));
+      ret_values[i] =
+        onnxl_float_decode(ONNXL_FLOAT_FORMAT_FLOAT4E2M1, onnxl_packed_get(tensor->data, (size_t)first + i, 4));
     return;
   case ONNXL_TYPE_FLOAT8E4M3FN:
   case ONNXL_TYPE_FLOAT8E4M3FNUZ:
@@ -224,36 +225,36 @@ store(OnnxlValue *tensor, int64_t first, size_t n, const Block *block, const Onn
   switch (tensor->elem_type) {
   case ONNXL_TYPE_BOOL:
     for (size_t i = 0; i < n; i++)
-      ((uint8_t *)tensor->data)[first + (int64_t)i] = block->is_float ? block->doubles[i] != 0 : block->integers[i] != 0;
+      ((uint8_t *)tensor->data)[first + (int64_t)i] =
+        block->is_float ? block->doubles[i] != 0 : block->integers[i] != 0;
     return;
-#define STORE(type, ctype)                                                                                             \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (size_t i = 0; i < n; i++)                                                                                     \
-      ((ctype *)tensor->data)[first + (int64_t)i] =                                                                    \
-        (ctype)(block->is_float ? truncate_double(block->doubles[i]) : block->integers[i]);                            \
+#define STORE(type, ctype)                                                                  \
+  case ONNXL_TYPE_##type:                                                                   \
+    for (size_t i = 0; i < n; i++)                                                          \
+      ((ctype *)tensor->data)[first + (int64_t)i] =                                         \
+        (ctype)(block->is_float ? truncate_double(block->doubles[i]) : block->integers[i]); \
     return;
-    STORE(INT8, int8_t) STORE(UINT8, uint8_t) STORE(INT16, int16_t) STORE(UINT16, uint16_t)
-    STORE(INT32, int32_t) STORE(UINT32, uint32_t) STORE(INT64, int64_t) STORE(UINT64, uint64_t)
+    STORE(INT8, int8_t)
+    STORE(UINT8, uint8_t) STORE(INT16, int16_t) STORE(UINT16, uint16_t) STORE(INT32, int32_t) STORE(UINT32, uint32_t)
+      STORE(INT64, int64_t) STORE(UINT64, uint64_t)
 #undef STORE
-#define STORE(type, ctype)                                                                                             \
-  case ONNXL_TYPE_##type:                                                                                              \
-    for (size_t i = 0; i < n; i++)                                                                                     \
-      ((ctype *)tensor->data)[first + (int64_t)i] =                                                                    \
-        block->is_float ? (ctype)block->doubles[i]                                                                     \
-        : block->is_unsigned ? (ctype)(uint64_t)block->integers[i] : (ctype)block->integers[i];                        \
+#define STORE(type, ctype)                                                                                     \
+  case ONNXL_TYPE_##type:                                                                                      \
+    for (size_t i = 0; i < n; i++)                                                                             \
+      ((ctype *)tensor->data)[first + (int64_t)i] = block->is_float      ? (ctype)block->doubles[i]            \
+                                                    : block->is_unsigned ? (ctype)(uint64_t)block->integers[i] \
+                                                                         : (ctype)block->integers[i];          \
     return;
-    STORE(FLOAT, float)
-    STORE(DOUBLE, double)
+        STORE(FLOAT, float) STORE(DOUBLE, double)
 #undef STORE
-  case ONNXL_TYPE_FLOAT16:
-  case ONNXL_TYPE_BFLOAT16:
-    for (size_t i = 0; i < n; i++)
-      ((uint16_t *)tensor->data)[first + (int64_t)i] =
-        onnxl_float_encode(float_format(tensor->elem_type), block_double(block, i), false);
+          case ONNXL_TYPE_FLOAT16 : case ONNXL_TYPE_BFLOAT16
+        : for (size_t i = 0; i < n; i++)((uint16_t *)tensor->data)[first + (int64_t)i] =
+            onnxl_float_encode(float_format(tensor->elem_type), block_double(block, i), false);
     return;
   case ONNXL_TYPE_FLOAT8E8M0: {
-    OnnxlE8M0Rounding rounding = onnxl_str_is(options->round_mode, "down") ? ONNXL_E8M0_DOWN
-                                 : onnxl_str_is(options->round_mode, "nearest") ? ONNXL_E8M0_NEAREST : ONNXL_E8M0_UP;
+    OnnxlE8M0Rounding rounding = onnxl_str_is(options->round_mode, "down")      ? ONNXL_E8M0_DOWN
+                                 : onnxl_str_is(options->round_mode, "nearest") ? ONNXL_E8M0_NEAREST
+                                                                                : ONNXL_E8M0_UP;
     for (size_t i = 0; i < n; i++)
       ((uint8_t *)tensor->data)[first + (int64_t)i] =
         onnxl_float_encode_e8m0(block_double(block, i), rounding, options->saturate);
@@ -312,8 +313,8 @@ load_texts(const OnnxlValue *tensor, int64_t first, size_t n, int32_t target, Bl
     }
     double value;
     if (!parse_text(texts[i], &value))
-      return onnxl_fail(error, ONNXL_ERROR_INVALID, "the text \"%.*s\" is not a number",
-                        (int)MIN(texts[i].size, 64), texts[i].data);
+      return onnxl_fail(error, ONNXL_ERROR_INVALID, "the text \"%.*s\" is not a number", (int)MIN(texts[i].size, 64),
+                        texts[i].data);
     block->doubles[i] = value;
     block->integers[i] = truncate_double(value);
   }
@@ -359,8 +360,8 @@ onnxl_tensor_cast(OnnxlAllocator *allocator, const OnnxlValue *tensor, int32_t e
                onnxl_data_type_name(tensor->elem_type), name ? name : "an unknown type");
     return NULL;
   }
-  OnnxlValue *result = onnxl_value_new_tensor(allocator, elem_type, tensor->rank, tensor->dims, "a converted tensor",
-                                              error);
+  OnnxlValue *result =
+    onnxl_value_new_tensor(allocator, elem_type, tensor->rank, tensor->dims, "a converted tensor", error);
   if (!result)
     return NULL;
   bool good = true;

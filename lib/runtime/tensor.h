@@ -1,5 +1,5 @@
-/* Elements of tensors, one by one and converted. Kernels have typed loops of their own; this is for indices, parameters,
- * printing and comparing. */
+/* Elements of tensors, one by one and converted. Kernels have typed loops of their own; this is for indices,
+ * parameters, printing and comparing. */
 #ifndef ONNXL_RUNTIME_TENSOR_H
 #define ONNXL_RUNTIME_TENSOR_H
 
@@ -10,7 +10,8 @@ bool onnxl_type_is_float(int32_t elem_type);   /* of any width */
 bool onnxl_type_is_integer(int32_t elem_type); /* signed or not, of any width; bool is none */
 bool onnxl_type_is_signed(int32_t elem_type);  /* signed integer */
 
-/* Reads n elements from element first on. Integers and bool as int64 (uint64 reinterpreted), floating point truncated. */
+/* Reads n elements from element first on. Integers and bool as int64 (uint64 reinterpreted), floating point truncated.
+ */
 void onnxl_tensor_read_int64(const OnnxlValue *tensor, int64_t first, size_t n, int64_t *ret_values);
 /* Any real type as double. */
 void onnxl_tensor_read_double(const OnnxlValue *tensor, int64_t first, size_t n, double *ret_values);
@@ -20,8 +21,8 @@ double onnxl_tensor_double(const OnnxlValue *tensor, int64_t i);
 
 /* How onnxl_tensor_cast() treats what does not fit, as the attributes of Cast. */
 typedef struct OnnxlCastOptions {
-  bool saturate;        /* to float8 types: the largest finite value instead of infinity or NaN */
-  OnnxlStr round_mode;  /* to FLOAT8E8M0: "up", "down" or "nearest"; empty = up */
+  bool saturate;       /* to float8 types: the largest finite value instead of infinity or NaN */
+  OnnxlStr round_mode; /* to FLOAT8E8M0: "up", "down" or "nearest"; empty = up */
 } OnnxlCastOptions;
 
 /* tensor's values as elem_type, each rounded once. Returns: owned; NULL with ONNXL_ERROR_LIMIT, ONNXL_ERROR_UNSUPPORTED

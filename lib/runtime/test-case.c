@@ -135,7 +135,8 @@ compare_set(OnnxlPlan *plan, const OnnxlExecutor *executor, const DataSet *set, 
     bool excused = onnxl_value_compare(set->outputs[i], set->expected[i], NULL, &other) && is_random(plan, set, n);
     g_free(other);
     if (!excused)
-      *ret_message = g_strdup_printf("output %.*s: %s", ONNXL_ARG(onnxl_executor_output(executor, i)->name), difference);
+      *ret_message =
+        g_strdup_printf("output %.*s: %s", ONNXL_ARG(onnxl_executor_output(executor, i)->name), difference);
     g_free(difference);
     if (!excused)
       return ONNXL_TEST_FAIL;
@@ -144,7 +145,8 @@ compare_set(OnnxlPlan *plan, const OnnxlExecutor *executor, const DataSet *set, 
 }
 
 static OnnxlTestResult
-run_set(OnnxlPlan *plan, OnnxlExecutor *executor, const char *folder, const OnnxlTolerance *tolerance, char **ret_message)
+run_set(OnnxlPlan *plan, OnnxlExecutor *executor, const char *folder, const OnnxlTolerance *tolerance,
+        char **ret_message)
 {
   uint32_t n_inputs = onnxl_executor_n_inputs(executor), n_outputs = onnxl_executor_n_outputs(executor);
   DataSet set = { g_new0(OnnxlValue *, n_inputs), g_new0(OnnxlValue *, n_outputs), g_new0(OnnxlValue *, n_outputs) };
@@ -169,8 +171,8 @@ run_set(OnnxlPlan *plan, OnnxlExecutor *executor, const char *folder, const Onnx
 }
 
 static OnnxlTestResult
-run_model(OnnxlModel *model, const char *folder, const OnnxlTestOptions *options, OnnxlDiagSink *sink, char **ret_message,
-          GError **error)
+run_model(OnnxlModel *model, const char *folder, const OnnxlTestOptions *options, OnnxlDiagSink *sink,
+          char **ret_message, GError **error)
 {
   OnnxlPlanOptions plan_options = { .max_memory = options->limits.max_memory,
                                     .max_metadata = (size_t)onnxl_limits_metadata(&options->limits, 0),

@@ -1,5 +1,5 @@
-/* Runs test cases in the layout of ONNX's backend tests: a folder with model.onnx and folders test_data_set_* of inputs and
- * expected outputs. */
+/* Runs test cases in the layout of ONNX's backend tests: a folder with model.onnx and folders test_data_set_* of inputs
+ * and expected outputs. */
 #ifndef ONNXL_RUNTIME_TEST_CASE_H
 #define ONNXL_RUNTIME_TEST_CASE_H
 
@@ -18,8 +18,8 @@ typedef struct OnnxlTestOptions {
 /* True when folder holds a model. */
 bool onnxl_test_is_case(const char *folder);
 
-/* Runs all data sets of a case. A case whose expected values are random (another seed gives other results) passes when types
- * and shapes are right. *ret_message: why it did not pass, owned, else NULL. */
+/* Runs all data sets of a case. A case whose expected values are random (another seed gives other results) passes when
+ * types and shapes are right. *ret_message: why it did not pass, owned, else NULL. */
 OnnxlTestResult onnxl_test_run(const char *folder, const OnnxlTestOptions *options, char **ret_message);
 
 #endif

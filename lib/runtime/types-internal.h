@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#define ONNXL_SIGNED_TYPES(X)                                                                                          \
+#define ONNXL_SIGNED_TYPES(X) \
   X(INT8, int8_t, uint32_t) X(INT16, int16_t, uint32_t) X(INT32, int32_t, uint32_t) X(INT64, int64_t, uint64_t)
-#define ONNXL_UNSIGNED_TYPES(X)                                                                                        \
+#define ONNXL_UNSIGNED_TYPES(X) \
   X(UINT8, uint8_t, uint32_t) X(UINT16, uint16_t, uint32_t) X(UINT32, uint32_t, uint32_t) X(UINT64, uint64_t, uint64_t)
 #define ONNXL_INTEGER_TYPES(X) ONNXL_SIGNED_TYPES(X) ONNXL_UNSIGNED_TYPES(X)
 #define ONNXL_FLOAT_TYPES(X) X(FLOAT, float, float) X(DOUBLE, double, double)

@@ -19,7 +19,8 @@ print_float_element(OnnxlOutput *out, int32_t elem_type, double value)
 {
   char text[ONNXL_NUMBER_SIZE];
   size_t size = elem_type == ONNXL_TYPE_DOUBLE || elem_type == ONNXL_TYPE_COMPLEX128
-                  ? onnxl_print_double(text, value) : onnxl_print_float(text, (float)value);
+                  ? onnxl_print_double(text, value)
+                  : onnxl_print_float(text, (float)value);
   print_real(out, text, size);
 }
 

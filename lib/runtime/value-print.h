@@ -5,12 +5,13 @@
 #include "runtime/value.h"
 #include "support/json.h"
 
-/* "float[2,2] = [[0. 1.] [2. 3.]]": type and values; of a tensor above 1000 elements only the first and last three along
- * each axis. No line break. */
+/* "float[2,2] = [[0. 1.] [2. 3.]]": type and values; of a tensor above 1000 elements only the first and last three
+ * along each axis. No line break. */
 void onnxl_value_print(OnnxlOutput *out, const OnnxlValue *value);
 
-/* The keys dtype, shape and values of an open object. At most limit values (INT64_MAX = all). value NULL: null, null and an
- * empty list. A sequence's values are objects of the same three keys, an optional's one or none, a map's pairs. */
+/* The keys dtype, shape and values of an open object. At most limit values (INT64_MAX = all). value NULL: null, null
+ * and an empty list. A sequence's values are objects of the same three keys, an optional's one or none, a map's pairs.
+ */
 void onnxl_value_json_fields(OnnxlJson *json, const OnnxlValue *value, int64_t limit);
 
 #endif

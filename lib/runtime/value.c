@@ -62,7 +62,8 @@ onnxl_value_new_tensor(OnnxlAllocator *allocator, int32_t elem_type, size_t rank
 }
 
 OnnxlValue *
-onnxl_value_new_borrowed(OnnxlAllocator *allocator, int32_t elem_type, size_t rank, const int64_t *dims, const void *data)
+onnxl_value_new_borrowed(OnnxlAllocator *allocator, int32_t elem_type, size_t rank, const int64_t *dims,
+                         const void *data)
 {
   OnnxlValue *value = value_new(allocator, ONNXL_KIND_TENSOR, elem_type, rank, dims);
   bool fits = onnxl_shape_count(dims, rank, &value->count) && tensor_bytes(elem_type, value->count, &value->bytes);

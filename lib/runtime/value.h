@@ -1,5 +1,5 @@
-/* What flows between nodes: tensors, sparse tensors, sequences, optionals and maps, counted by reference. Values are never
- * changed once a kernel has handed them out, so several names may share one. */
+/* What flows between nodes: tensors, sparse tensors, sequences, optionals and maps, counted by reference. Values are
+ * never changed once a kernel has handed them out, so several names may share one. */
 #ifndef ONNXL_RUNTIME_VALUE_H
 #define ONNXL_RUNTIME_VALUE_H
 
@@ -17,30 +17,31 @@ struct OnnxlValue {
                          (0 = not known), of a map's keys */
   OnnxlTypeKind element_kind; /* of sequence and optional: what they hold, also when empty; UNKNOWN = not known */
   uint32_t rank;
-  int64_t count;      /* elements of a tensor */
-  uint64_t bytes;     /* of data: packed below 8 bits; of strings: the OnnxlStr items */
-  void *data;         /* aligned for elem_type; never NULL for a tensor */
-  bool owned;         /* data came from allocator and goes back to it */
-  OnnxlValue *base;   /* whose data this value shows under other dims, or NULL */
+  int64_t count;    /* elements of a tensor */
+  uint64_t bytes;   /* of data: packed below 8 bits; of strings: the OnnxlStr items */
+  void *data;       /* aligned for elem_type; never NULL for a tensor */
+  bool owned;       /* data came from allocator and goes back to it */
+  OnnxlValue *base; /* whose data this value shows under other dims, or NULL */
   OnnxlAllocator *allocator;
-  OnnxlValue **items; /* sequence: its elements; optional: none or one; map: keys and values, two tensors of equal length;
-                         sparse: values, indices (linear or one row a value) */
+  OnnxlValue **items; /* sequence: its elements; optional: none or one; map: keys and values, two tensors of equal
+                         length; sparse: values, indices (linear or one row a value) */
   size_t n_items;
-  int64_t dims[];     /* rank of them, for tensors and sparse tensors */
+  int64_t dims[]; /* rank of them, for tensors and sparse tensors */
 };
 
-/* A tensor whose values the caller fills in. dims: rank values, checked (not negative, product and bytes without overflow,
- * within the limit). what: names it in messages. String tensors start as empty texts. Returns: owned; NULL with
- * ONNXL_ERROR_LIMIT or ONNXL_ERROR_INVALID. */
+/* A tensor whose values the caller fills in. dims: rank values, checked (not negative, product and bytes without
+ * overflow, within the limit). what: names it in messages. String tensors start as empty texts. Returns: owned; NULL
+ * with ONNXL_ERROR_LIMIT or ONNXL_ERROR_INVALID. */
 OnnxlValue *onnxl_value_new_tensor(OnnxlAllocator *allocator, int32_t elem_type, size_t rank, const int64_t *dims,
                                    const char *what, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A tensor over bytes that somebody else keeps alive longer than the value (a mapped file). The dims and bytes have been
- * checked. Returns: owned, never NULL. */
+/* A tensor over bytes that somebody else keeps alive longer than the value (a mapped file). The dims and bytes have
+ * been checked. Returns: owned, never NULL. */
 OnnxlValue *onnxl_value_new_borrowed(OnnxlAllocator *allocator, int32_t elem_type, size_t rank, const int64_t *dims,
                                      const void *data);
 
-/* The same bytes under other dims of equal product and an element type of equal size. Returns: owned, keeps tensor alive. */
+/* The same bytes under other dims of equal product and an element type of equal size. Returns: owned, keeps tensor
+ * alive. */
 OnnxlValue *onnxl_value_new_view(OnnxlValue *tensor, int32_t elem_type, size_t rank, const int64_t *dims);
 
 /* Containers take a reference of their own on each item. */

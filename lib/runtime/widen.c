@@ -16,7 +16,8 @@ allows(const OnnxlParamType *type, const OnnxlValue *value)
   case ONNXL_KIND_SPARSE_TENSOR:
     return type->others;
   case ONNXL_KIND_SEQUENCE:
-    return ((type->sequence | type->optional_sequence) & bit) != 0 || type->others || (type->sequence != 0 && value->elem_type == 0);
+    return ((type->sequence | type->optional_sequence) & bit) != 0 || type->others ||
+           (type->sequence != 0 && value->elem_type == 0);
   case ONNXL_KIND_OPTIONAL:
     return ((type->optional_tensor | type->optional_sequence) & bit) != 0 || type->others ||
            ((type->optional_tensor | type->optional_sequence) != 0 && value->elem_type == 0);
@@ -58,11 +59,11 @@ check_types(const OnnxlKernelContext *context, int32_t bound[MAX_CONSTRAINTS], G
       continue;
     char *text = onnxl_value_describe(value);
     if (same)
-      onnxl_ctx_invalid(context, error, "the input %s is %s, which %s-%d does not take", param->name, text, schema->name,
-                        schema->since);
+      onnxl_ctx_invalid(context, error, "the input %s is %s, which %s-%d does not take", param->name, text,
+                        schema->name, schema->since);
     else
-      onnxl_ctx_invalid(context, error, "the input %s is %s when another input of the same type is %s", param->name, text,
-                        onnxl_data_type_name(bound[type->constraint]));
+      onnxl_ctx_invalid(context, error, "the input %s is %s when another input of the same type is %s", param->name,
+                        text, onnxl_data_type_name(bound[type->constraint]));
     g_free(text);
     return false;
   }
@@ -93,7 +94,8 @@ convert(const OnnxlKernelContext *context, const OnnxlValue *value, int32_t elem
     const OnnxlCastOptions options = { .saturate = true };
     return onnxl_tensor_cast(allocator, value, elem_type, &options, error);
   }
-  OnnxlValue *result = onnxl_value_new_tensor(allocator, elem_type, value->rank, value->dims, "a converted tensor", error);
+  OnnxlValue *result =
+    onnxl_value_new_tensor(allocator, elem_type, value->rank, value->dims, "a converted tensor", error);
   uint32_t from = onnxl_data_type_bits(value->elem_type), to = onnxl_data_type_bits(elem_type);
   if (result && from < to)
     onnxl_unpack(value->data, (size_t)value->count, from, false, result->data);

@@ -28,7 +28,8 @@ onnxl_ctx_windows_read(OnnxlKernelContext *context, const OnnxlValue *x, const i
   OnnxlAutoPad auto_pad;
   if (!onnxl_auto_pad_parse(onnxl_ctx_string(context, "auto_pad"), &auto_pad))
     return onnxl_ctx_invalid(context, error, "auto_pad is \"%.*s\"", ONNXL_ARG(onnxl_ctx_string(context, "auto_pad")));
-  if (!check_list(context, "kernel_shape", shape, n, 1, error) || !check_list(context, "strides", strides, n, 1, error) ||
+  if (!check_list(context, "kernel_shape", shape, n, 1, error) ||
+      !check_list(context, "strides", strides, n, 1, error) ||
       !check_list(context, "dilations", dilations, n, 1, error) ||
       !check_list(context, "pads", pads, 2 * (size_t)n, INT32_MIN, error))
     return false;
@@ -39,8 +40,9 @@ onnxl_ctx_windows_read(OnnxlKernelContext *context, const OnnxlValue *x, const i
   for (uint32_t i = 0; i < n; i++) {
     int64_t size = kernel ? kernel[i] : shape.items[i];
     if (kernel && shape.count > 0 && shape.items[i] != size)
-      return onnxl_ctx_invalid(context, error, "kernel_shape has %" G_GINT64_FORMAT " where the weights have %"
-                               G_GINT64_FORMAT, shape.items[i], size);
+      return onnxl_ctx_invalid(context, error,
+                               "kernel_shape has %" G_GINT64_FORMAT " where the weights have %" G_GINT64_FORMAT,
+                               shape.items[i], size);
     if (size < 1)
       return onnxl_ctx_invalid(context, error, "a window has size %" G_GINT64_FORMAT, size);
     windows->axes[i] = (OnnxlWindow){ .kernel = size,
@@ -66,8 +68,9 @@ onnxl_ctx_windows(OnnxlKernelContext *context, const OnnxlValue *x, const int64_
     return false;
   for (uint32_t i = 0; i < windows->n; i++) {
     if (!onnxl_window_output(&windows->axes[i], windows->input[i], &windows->output[i]))
-      return onnxl_ctx_invalid(context, error, "a window of %" G_GINT64_FORMAT " does not fit into axis %u of size %"
-                               G_GINT64_FORMAT, windows->axes[i].kernel, i + 2, windows->input[i]);
+      return onnxl_ctx_invalid(context, error,
+                               "a window of %" G_GINT64_FORMAT " does not fit into axis %u of size %" G_GINT64_FORMAT,
+                               windows->axes[i].kernel, i + 2, windows->input[i]);
     onnxl_window_pads(&windows->axes[i], windows->input[i], windows->output[i], &windows->begin[i], &windows->end[i]);
     if (__builtin_mul_overflow(windows->output_count, windows->output[i], &windows->output_count))
       return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "the output is too large");
@@ -87,35 +90,35 @@ onnxl_index_next(int64_t *index, const int64_t *dims, uint32_t rank)
 }
 
 /* For each of the n columns its place in the output is known; each row adds the place in the window. */
-#define PACK(bytes, T)                                                                                                 \
-  void onnxl_conv_pack_##bytes(const void *data, int64_t first, int64_t n, int64_t k, void *panel)                     \
-  {                                                                                                                    \
-    const OnnxlConvColumns *columns = data;                                                                            \
-    const OnnxlWindows *w = columns->windows;                                                                          \
-    int64_t start[ONNXL_GEMM_COLUMNS][ONNXL_MAX_RANK], place[ONNXL_MAX_RANK] = { 0 }, sizes[ONNXL_MAX_RANK];           \
-    T *to = panel, zero = (T)columns->zero;                                                                            \
-    for (int64_t j = 0; j < n; j++) {                                                                                  \
-      int64_t rest = first + j;                                                                                        \
-      for (uint32_t i = w->n; i-- > 0; rest /= w->output[i])                                                           \
-        start[j][i] = rest % w->output[i] * w->axes[i].stride - w->begin[i];                                           \
-    }                                                                                                                  \
-    for (uint32_t i = 0; i < w->n; i++)                                                                                \
-      sizes[i] = w->axes[i].kernel;                                                                                    \
-    const T *image = columns->image;                                                                                   \
-    for (int64_t p = 0; p < k; p++, to += ONNXL_GEMM_COLUMNS) {                                                        \
-      for (int64_t j = 0; j < ONNXL_GEMM_COLUMNS; j++) {                                                               \
-        int64_t offset = 0;                                                                                            \
-        bool inside = j < n;                                                                                           \
-        for (uint32_t i = 0; inside && i < w->n; i++) {                                                                \
-          int64_t at = start[j][i] + place[i] * w->axes[i].dilation;                                                   \
-          inside = at >= 0 && at < w->input[i];                                                                        \
-          offset = offset * w->input[i] + at;                                                                          \
-        }                                                                                                              \
-        to[j] = inside ? image[offset] : zero;                                                                         \
-      }                                                                                                                \
-      if (!onnxl_index_next(place, sizes, w->n))                                                                       \
-        image += w->input_count;                                                                                       \
-    }                                                                                                                  \
+#define PACK(bytes, T)                                                                                       \
+  void onnxl_conv_pack_##bytes(const void *data, int64_t first, int64_t n, int64_t k, void *panel)           \
+  {                                                                                                          \
+    const OnnxlConvColumns *columns = data;                                                                  \
+    const OnnxlWindows *w = columns->windows;                                                                \
+    int64_t start[ONNXL_GEMM_COLUMNS][ONNXL_MAX_RANK], place[ONNXL_MAX_RANK] = { 0 }, sizes[ONNXL_MAX_RANK]; \
+    T *to = panel, zero = (T)columns->zero;                                                                  \
+    for (int64_t j = 0; j < n; j++) {                                                                        \
+      int64_t rest = first + j;                                                                              \
+      for (uint32_t i = w->n; i-- > 0; rest /= w->output[i])                                                 \
+        start[j][i] = rest % w->output[i] * w->axes[i].stride - w->begin[i];                                 \
+    }                                                                                                        \
+    for (uint32_t i = 0; i < w->n; i++)                                                                      \
+      sizes[i] = w->axes[i].kernel;                                                                          \
+    const T *image = columns->image;                                                                         \
+    for (int64_t p = 0; p < k; p++, to += ONNXL_GEMM_COLUMNS) {                                              \
+      for (int64_t j = 0; j < ONNXL_GEMM_COLUMNS; j++) {                                                     \
+        int64_t offset = 0;                                                                                  \
+        bool inside = j < n;                                                                                 \
+        for (uint32_t i = 0; inside && i < w->n; i++) {                                                      \
+          int64_t at = start[j][i] + place[i] * w->axes[i].dilation;                                         \
+          inside = at >= 0 && at < w->input[i];                                                              \
+          offset = offset * w->input[i] + at;                                                                \
+        }                                                                                                    \
+        to[j] = inside ? image[offset] : zero;                                                               \
+      }                                                                                                      \
+      if (!onnxl_index_next(place, sizes, w->n))                                                             \
+        image += w->input_count;                                                                             \
+    }                                                                                                        \
   }
 PACK(4, uint32_t)
 PACK(8, uint64_t)
@@ -130,9 +133,9 @@ is_pointwise(const OnnxlWindows *windows)
   return true;
 }
 
-#define ADD_BIAS(T, U)                                                                                                 \
-  for (int64_t m = 0; m < channels; m++)                                                                               \
-    for (int64_t j = 0; j < positions; j++)                                                                            \
+#define ADD_BIAS(T, U)                      \
+  for (int64_t m = 0; m < channels; m++)    \
+    for (int64_t j = 0; j < positions; j++) \
       ((T *)y)[m * positions + j] = (T)((U)((T *)y)[m * positions + j] + (U)((const T *)bias)[m]);
 
 static void
@@ -170,8 +173,8 @@ onnxl_convolve(OnnxlKernelContext *context, const OnnxlWindows *windows, int64_t
         onnxl_gemm_float(outputs, positions, k, (const float *)weights, k, 1, pack4, data, (float *)result, positions,
                          false, panel);
       else if (x->elem_type == ONNXL_TYPE_DOUBLE)
-        onnxl_gemm_double(outputs, positions, k, (const double *)weights, k, 1, pack8, data, (double *)result, positions,
-                          false, panel);
+        onnxl_gemm_double(outputs, positions, k, (const double *)weights, k, 1, pack8, data, (double *)result,
+                          positions, false, panel);
       else if (x->elem_type == ONNXL_TYPE_INT32)
         onnxl_gemm_uint32(outputs, positions, k, (const uint32_t *)weights, k, 1, pack4, data, (uint32_t *)result,
                           positions, false, panel);
@@ -199,8 +202,9 @@ onnxl_conv_prepare(OnnxlKernelContext *context, const OnnxlValue *x, const Onnxl
     return false;
   }
   if (bias && (bias->rank != 1 || bias->dims[0] != w->dims[0]))
-    return onnxl_ctx_invalid(context, error, "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels",
-                             bias->count, w->dims[0]);
+    return onnxl_ctx_invalid(context, error,
+                             "the bias has %" G_GINT64_FORMAT " values for %" G_GINT64_FORMAT " channels", bias->count,
+                             w->dims[0]);
   *ret_group = group;
   return onnxl_ctx_windows(context, x, w->dims + 2, windows, error);
 }

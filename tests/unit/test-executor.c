@@ -31,7 +31,8 @@ open_text(Fixture *fixture, const char *text, uint64_t max_memory, GError **erro
   if (!onnxl_text_read(onnxl_str(text), 200, fixture->model, fixture->sink, error) ||
       !(fixture->plan = onnxl_plan_new(fixture->model, &options, fixture->sink, error)))
     return false;
-  fixture->executor = onnxl_executor_new(fixture->plan, &(OnnxlExecutorOptions){ .event = watch, .event_data = fixture });
+  fixture->executor =
+    onnxl_executor_new(fixture->plan, &(OnnxlExecutorOptions){ .event = watch, .event_data = fixture });
   return true;
 }
 
@@ -53,8 +54,9 @@ floats(Fixture *fixture, int64_t n, const float *values)
   return value;
 }
 
-static const char chain[] = "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[N] y) <float two = {2.0}>"
-                            "{ a = Mul (x, two) b = Neg (a) y = Add (b, x) }";
+static const char chain[] =
+  "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[N] y) <float two = {2.0}>"
+  "{ a = Mul (x, two) b = Neg (a) y = Add (b, x) }";
 
 static void
 runs_and_releases(void)
@@ -83,8 +85,10 @@ refuses_inputs(void)
 {
   Fixture fixture;
   GError *error = NULL;
-  CU_ASSERT_TRUE_FATAL(open_text(&fixture, "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x, float[N] z) => (float[N] y)"
-                                           "{ y = Add (x, z) }", 1 << 20, &error));
+  CU_ASSERT_TRUE_FATAL(open_text(&fixture,
+                                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x, float[N] z) => (float[N] y)"
+                                 "{ y = Add (x, z) }",
+                                 1 << 20, &error));
   OnnxlValue *inputs[] = { floats(&fixture, 2, (float[]){ 1, 2 }), floats(&fixture, 1, (float[]){ 1 }) }, *y;
   CU_ASSERT_FALSE(onnxl_executor_run(fixture.executor, inputs, &y, &error));
   CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_INVALID));
@@ -105,11 +109,13 @@ failure_gives_back(void)
 {
   Fixture fixture;
   GError *error = NULL;
-  CU_ASSERT_TRUE_FATAL(open_text(&fixture, "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[] y)"
-                                           "<bool t = {1}, int64 n = {5}, int64[1] bad = {7}>"
-                                           "{ y = If (t) <then_branch = a () => (r) { r = Loop (n, t, x) <body = b (i, c, v) => (d, w) {"
-                                           " d = Identity (c) u = Neg (v) w = Reshape (u, bad) }> }, else_branch = e () => (q) { q = Abs (x) }> }",
-                                 1 << 20, &error));
+  CU_ASSERT_TRUE_FATAL(
+    open_text(&fixture,
+              "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[] y)"
+              "<bool t = {1}, int64 n = {5}, int64[1] bad = {7}>"
+              "{ y = If (t) <then_branch = a () => (r) { r = Loop (n, t, x) <body = b (i, c, v) => (d, w) {"
+              " d = Identity (c) u = Neg (v) w = Reshape (u, bad) }> }, else_branch = e () => (q) { q = Abs (x) }> }",
+              1 << 20, &error));
   OnnxlValue *x = floats(&fixture, 2, (float[]){ 1, 2 }), *y = NULL;
   uint64_t live = fixture.plan->allocator->live;
   CU_ASSERT_FALSE(onnxl_executor_run(fixture.executor, &x, &y, &error));
@@ -126,8 +132,10 @@ limits_hold(void)
 {
   Fixture fixture;
   GError *error = NULL;
-  CU_ASSERT_TRUE_FATAL(open_text(&fixture, "<ir_version: 8, opset_import: [\"\" : 13]> g (float[1] x) => (float[] y)"
-                                           "<int64[1] many = {1000000}> { y = Expand (x, many) }", 1000, &error));
+  CU_ASSERT_TRUE_FATAL(open_text(&fixture,
+                                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[1] x) => (float[] y)"
+                                 "<int64[1] many = {1000000}> { y = Expand (x, many) }",
+                                 1000, &error));
   OnnxlValue *x = floats(&fixture, 1, (float[]){ 1 }), *y = NULL;
   CU_ASSERT_FALSE(onnxl_executor_run(fixture.executor, &x, &y, &error));
   CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_LIMIT));
@@ -142,8 +150,10 @@ unknown_operators(void)
 {
   Fixture fixture;
   GError *error = NULL;
-  CU_ASSERT_FALSE(open_text(&fixture, "<ir_version: 8, opset_import: [\"\" : 13, \"d\" : 1]> g (float[1] x) => (float[1] y)"
-                                      "{ [n] y = d.Odd (x) }", 1000, &error));
+  CU_ASSERT_FALSE(open_text(&fixture,
+                            "<ir_version: 8, opset_import: [\"\" : 13, \"d\" : 1]> g (float[1] x) => (float[1] y)"
+                            "{ [n] y = d.Odd (x) }",
+                            1000, &error));
   CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_UNSUPPORTED));
   CU_ASSERT_PTR_NOT_NULL(strstr(error->message, "/n (Odd)"));
   g_clear_error(&error);

@@ -20,7 +20,8 @@ shape_check_new(OnnxlRun *run, const OnnxlModel *model, GError **error)
 {
   ShapeCheck *check = g_new0(ShapeCheck, 1);
   check->run = run;
-  check->arena = onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
+  check->arena =
+    onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
   check->inference = onnxl_infer(model, &(OnnxlInferOptions){ 0 }, check->arena, run->sink, error);
   if (!check->inference) {
     shape_check_free(check);

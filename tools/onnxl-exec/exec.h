@@ -9,22 +9,22 @@
 
 /* What the options say. */
 typedef struct ExecOptions {
-  OnnxlStringList inputs;      /* NAME=SPEC */
-  OnnxlStringList dims;        /* NAME=VALUE */
-  const char *random;          /* seed, or "" */
+  OnnxlStringList inputs; /* NAME=SPEC */
+  OnnxlStringList dims;   /* NAME=VALUE */
+  const char *random;     /* seed, or "" */
   const char *output_dir;
-  OnnxlStringList outputs;     /* NAME=@FILE */
-  OnnxlStringList dump;        /* names, or "all" */
-  const char *events;          /* file, "" for standard output, NULL for none */
+  OnnxlStringList outputs; /* NAME=@FILE */
+  OnnxlStringList dump;    /* names, or "all" */
+  const char *events;      /* file, "" for standard output, NULL for none */
   const char *event_kinds;
   bool profile;
-  int profile_by;              /* 0 node, 1 operator */
+  int profile_by; /* 0 node, 1 operator */
   uint32_t top;
   const char *trace;
   bool no_release;
   uint32_t max_buffers, threads, repeat, warmup;
   bool check_shapes, check_values;
-  int fail_on;                 /* 0 nothing, 1 NaN, 2 infinities */
+  int fail_on; /* 0 nothing, 1 NaN, 2 infinities */
   bool test;
   double rtol, atol;
   const char *compare;
@@ -66,8 +66,8 @@ void dump_clear(Dump *dump);
 void dump_event(Dump *dump, const OnnxlEvent *event);
 
 /* Prints and writes outputs and dumped values. */
-bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out,
+                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The event log, --profile, --trace and --check-values: each collects from events and prints at the end. */
 typedef struct Report Report;

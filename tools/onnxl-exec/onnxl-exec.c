@@ -5,9 +5,10 @@
 ExecOptions exec_options = { .rtol = 1e-3, .atol = 1e-7 };
 
 static const OnnxlOption options[] = {
-  ONNXL_VALUES(0, "input", "NAME=SPEC", &exec_options.inputs,
-             "value of an input: @FILE.npy, @FILE.pb, @- (npy on standard input), a literal such as [[1,2],[3,4]], zeros, "
-             "ones, arange or random"),
+  ONNXL_VALUES(
+    0, "input", "NAME=SPEC", &exec_options.inputs,
+    "value of an input: @FILE.npy, @FILE.pb, @- (npy on standard input), a literal such as [[1,2],[3,4]], zeros, "
+    "ones, arange or random"),
   ONNXL_VALUES(0, "dim", "NAME=N", &exec_options.dims, "size of a symbol, for inputs that are filled"),
   ONNXL_OPTIONAL(0, "random", "SEED", &exec_options.random, "fill inputs without a value with random numbers"),
   ONNXL_STRING(0, "output-dir", "DIR", &exec_options.output_dir, "write each output as NAME.npy into DIR"),
@@ -67,8 +68,7 @@ run_model(OnnxlRun *run, GError **error)
   session.event = watch_event;
   session.event_data = &watch;
   GError *failed = NULL;
-  bool good = report && session_open(&session, run, run->input, &failed) &&
-              session_read_inputs(&session, run, &failed);
+  bool good = report && session_open(&session, run, run->input, &failed) && session_read_inputs(&session, run, &failed);
   if (good && exec_options.check_shapes)
     good = (watch.shapes = shape_check_new(run, session.model, &failed)) != NULL;
   good = good && session_run(&session, &failed);

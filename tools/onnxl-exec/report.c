@@ -23,15 +23,15 @@ typedef struct Range {
 
 struct Report {
   const OnnxlRun *run;
-  bool log;               /* --events */
+  bool log; /* --events */
   bool log_to_file;
   OnnxlOutputFile file;
-  OnnxlOutput memory;     /* the log, when it goes to standard output */
+  OnnxlOutput memory; /* the log, when it goes to standard output */
   bool actions[ONNXL_N_EVENT_ACTIONS], kinds[ONNXL_N_EVENT_KINDS];
   bool filtered;
-  GArray *nodes;          /* NodeRun */
-  GArray *ranges;         /* Range */
-  char *failure;          /* the value that --fail-on found */
+  GArray *nodes;  /* NodeRun */
+  GArray *ranges; /* Range */
+  char *failure;  /* the value that --fail-on found */
 };
 
 static bool
@@ -49,7 +49,8 @@ parse_kinds(Report *report, const char *text, GError **error)
       if (strcmp(*word, onnxl_event_kind_name((OnnxlEventKind)i)) == 0)
         report->kinds[i] = known = true;
     if (!known)
-      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--event-kinds: \"%s\" is neither an action nor a kind of event", *word);
+      good =
+        onnxl_fail(error, ONNXL_ERROR_USAGE, "--event-kinds: \"%s\" is neither an action nor a kind of event", *word);
   }
   g_strfreev(words);
   return good;
@@ -96,8 +97,8 @@ check_value(Report *report, const OnnxlEvent *event)
   range.name = g_strndup(event->name.data, event->name.size);
   g_array_append_val(report->ranges, range);
   if ((exec_options.fail_on == 1 && range.nans > 0) || (exec_options.fail_on == 2 && range.infinities > 0))
-    report->failure = g_strdup_printf("the value %s has %" G_GUINT64_FORMAT " %s, made by node %" G_GINT64_FORMAT, range.name,
-                                      exec_options.fail_on == 1 ? range.nans : range.infinities,
+    report->failure = g_strdup_printf("the value %s has %" G_GUINT64_FORMAT " %s, made by node %" G_GINT64_FORMAT,
+                                      range.name, exec_options.fail_on == 1 ? range.nans : range.infinities,
                                       exec_options.fail_on == 1 ? "NaN" : "infinities", event->node);
 }
 
@@ -112,8 +113,8 @@ report_event(Report *report, const OnnxlEvent *event)
       onnxl_event_print_summary(out, event);
   }
   if (event->action == ONNXL_EVENT_RUN_NODE && (exec_options.profile || exec_options.trace)) {
-    NodeRun node = { event->proto, event->node, event->duration_ns, event->live_bytes, event->peak_bytes,
-                     event->workspace_bytes };
+    NodeRun node = { event->proto,      event->node,       event->duration_ns,
+                     event->live_bytes, event->peak_bytes, event->workspace_bytes };
     g_array_append_val(report->nodes, node);
   }
   if (event->action == ONNXL_EVENT_ADD && (exec_options.check_values || exec_options.fail_on))
@@ -146,8 +147,8 @@ slower_first(const void *a, const void *b)
 static void
 print_nodes(Report *report, OnnxlOutput *out)
 {
-  static const OnnxlColumn columns[] = { { "node", true },        { "op", false },    { "name", false },
-                                         { "duration_ns", true }, { "live", true },   { "peak", true },
+  static const OnnxlColumn columns[] = { { "node", true },        { "op", false },  { "name", false },
+                                         { "duration_ns", true }, { "live", true }, { "peak", true },
                                          { "workspace", true } };
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
   if (exec_options.top > 0)
@@ -177,7 +178,9 @@ by_operator(const void *a, const void *b)
 static void
 print_operators(Report *report, OnnxlOutput *out)
 {
-  static const OnnxlColumn columns[] = { { "op", false }, { "nodes", true }, { "duration_ns", true }, { "percent", true } };
+  static const OnnxlColumn columns[] = {
+    { "op", false }, { "nodes", true }, { "duration_ns", true }, { "percent", true }
+  };
   GArray *sums = g_array_new(FALSE, FALSE, sizeof(NodeRun)); /* index: number of nodes */
   uint64_t total = 0;
   g_array_sort(report->nodes, by_operator);

@@ -27,7 +27,8 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
     return false;
   OnnxlPlanOptions plan_options = {
     .max_memory = common->limits.max_memory,
-    .max_metadata = (size_t)onnxl_limits_metadata(&common->limits, session->model->file ? session->model->file->size : 0),
+    .max_metadata =
+      (size_t)onnxl_limits_metadata(&common->limits, session->model->file ? session->model->file->size : 0),
     .data_folder = common->data_dir,
     .allow_symlinks = common->allow_symlinks,
   };
@@ -46,7 +47,8 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   onnxl_run_add_input(run, path && strcmp(path, "-") != 0 ? path : NULL);
   for (size_t i = 0; i < onnxl_external_files_count(session->plan->external); i++) {
     const char *folder = common->data_dir ? common->data_dir : session->model->folder;
-    g_autofree char *name = g_build_filename(folder, onnxl_external_files_get(session->plan->external, i)->location, NULL);
+    g_autofree char *name =
+      g_build_filename(folder, onnxl_external_files_get(session->plan->external, i)->location, NULL);
     onnxl_run_add_input(run, name);
   }
   return true;
@@ -100,7 +102,8 @@ session_read_inputs(Session *session, OnnxlRun *run, GError **error)
     else if (session->inputs[input])
       good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--input %s: the input has a value already", text);
     else {
-      session->inputs[input] = onnxl_input_read(&context, onnxl_executor_input(session->executor, input), spec, &file, error);
+      session->inputs[input] =
+        onnxl_input_read(&context, onnxl_executor_input(session->executor, input), spec, &file, error);
       good = session->inputs[input] != NULL;
       onnxl_run_add_input(run, file);
     }
@@ -116,8 +119,9 @@ session_read_inputs(Session *session, OnnxlRun *run, GError **error)
   for (uint32_t i = 0; good && i < onnxl_executor_n_inputs(session->executor); i++) {
     const OnnxlIndexValue *place = onnxl_executor_input(session->executor, i);
     if (!session->inputs[i] && place->kind != ONNXL_VALUE_INITIALIZER)
-      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no value: give it as --input %.*s=…, or use --random",
-                        ONNXL_ARG(place->name), ONNXL_ARG(place->name));
+      good =
+        onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no value: give it as --input %.*s=…, or use --random",
+                   ONNXL_ARG(place->name), ONNXL_ARG(place->name));
   }
   onnxl_bindings_clear(&bindings);
   return good;

@@ -112,7 +112,8 @@ compare_sessions(OnnxlRun *run, Session sessions[2], Dump dumps[2], OnnxlOutput 
     bool is_output = i >= dumps[0].names->len;
     uint32_t o = is_output ? i - dumps[0].names->len : 0;
     OnnxlStr output = is_output ? onnxl_executor_output(sessions[0].executor, o)->name : ONNXL_STR("");
-    g_autofree char *name = is_output ? g_strndup(output.data, output.size) : g_strdup(g_ptr_array_index(dumps[0].names, i));
+    g_autofree char *name =
+      is_output ? g_strndup(output.data, output.size) : g_strdup(g_ptr_array_index(dumps[0].names, i));
     const OnnxlValue *a = is_output ? sessions[0].outputs[o] : g_ptr_array_index(dumps[0].values, i);
     const OnnxlValue *b = is_output ? sessions[1].outputs[o] : find_value(&dumps[1], name);
     g_autofree char *message = NULL;
