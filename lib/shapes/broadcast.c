@@ -187,8 +187,8 @@ onnxl_shape_broadcast_inputs(OnnxlShapeNode *n, uint32_t i, const uint32_t *inpu
     const OnnxlInfo *next = onnxl_shape_ranked(n, inputs[k]);
     if (!next)
       return true;
-    bool same = next->rank == so_far.rank &&
-                (next->dims == so_far.dims || memcmp(next->dims, so_far.dims, next->rank * sizeof *next->dims) == 0);
+    bool same = next->rank == so_far.rank && (next->rank == 0 || next->dims == so_far.dims ||
+                                              memcmp(next->dims, so_far.dims, next->rank * sizeof *next->dims) == 0);
     if (same)
       continue;
     OnnxlExpr *dims = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, MAX(next->rank, so_far.rank));
