@@ -153,9 +153,6 @@ void onnxl_check_exhausted(OnnxlCheck *check);
 /* Path of a thing: "/if1/then_branch/conv1 (Conv)". Returns: good until the next call. */
 const char *onnxl_check_path(OnnxlCheck *check, const OnnxlCheckPlace *at);
 
-/* What the node at a place around is, or the thing itself; NULL when there is none. */
-const OnnxlCheckPlace *onnxl_check_around(const OnnxlCheckPlace *at, OnnxlCheckKind kind);
-
 /* True for a graph that is not the graph of a body. */
 bool onnxl_check_is_nested(const OnnxlCheckPlace *graph);
 

@@ -46,14 +46,6 @@ onnxl_check_run(OnnxlCheck *check, OnnxlCheckPlace *at)
   }
 }
 
-const OnnxlCheckPlace *
-onnxl_check_around(const OnnxlCheckPlace *at, OnnxlCheckKind kind)
-{
-  while (at && at->kind != kind)
-    at = at->around;
-  return at;
-}
-
 bool
 onnxl_check_is_nested(const OnnxlCheckPlace *graph)
 {

@@ -241,7 +241,6 @@ allows(const OnnxlOpConstraint *constraint, OnnxlCheckType type)
 typedef struct Operands {
   OnnxlCheck *check;
   const OnnxlCheckPlace *at;
-  const OnnxlIndexNode *node;
   OnnxlCheckType bound[UINT8_MAX]; /* by number of the constraint; OTHER after a finding */
 } Operands;
 
@@ -317,7 +316,7 @@ operand_types(OnnxlCheck *check, const OnnxlCheckPlace *at)
 {
   const OnnxlOpSchema *schema = at->schema;
   const OnnxlIndexNode *node = &check->body->index->nodes[at->id];
-  Operands o = { check, at, node };
+  Operands o = { check, at };
 
   if (!schema)
     return;
