@@ -1,6 +1,7 @@
 #include "proto/save.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@ typedef struct Target {
   const OnnxlModel *model;
   OnnxlOutput *out;
   size_t unreleased;
+  bool allow_large;
+  GError **error;
+  bool refused; /* error is set */
 } Target;
 
 /* Nothing is lost: the pages are read again when they are needed. */
@@ -28,23 +32,6 @@ release_pages(const OnnxlFile *file)
 {
   if (file && file->data)
     (void)madvise((void *)file->data, (size_t)file->size, MADV_DONTNEED);
-}
-
-static bool
-put_bytes(void *data, const void *bytes, size_t size)
-{
-  Target *target = data;
-  const OnnxlModel *model = target->model;
-
-  onnxl_output_write(target->out, bytes, size);
-  target->unreleased += size;
-  if (target->unreleased >= RELEASE_STEP) {
-    target->unreleased = 0;
-    release_pages(model->file);
-    for (guint i = 0; model->data_files && i < model->data_files->len; i++)
-      release_pages(g_ptr_array_index(model->data_files, i));
-  }
-  return target->out->saved_errno == 0;
 }
 
 /* Copies from file to out inside the kernel as far as that goes. Returns: the number of bytes copied. */
@@ -71,6 +58,47 @@ copy_in_kernel(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput 
   return size - left;
 }
 
+/* Where the output is a file that ends at this place, so that it may get a hole here. */
+static bool
+may_have_hole(const OnnxlOutput *out, off_t *ret_end)
+{
+  struct stat info;
+  int flags = fcntl(out->fd, F_GETFL);
+
+  return flags >= 0 && !(flags & O_APPEND) && fstat(out->fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         (*ret_end = lseek(out->fd, 0, SEEK_CUR)) >= info.st_size;
+}
+
+/* The same, where what the file does not store is not stored in the copy either. */
+static size_t
+copy_sparsely(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput *out)
+{
+  size_t done = 0;
+  off_t end;
+
+  while (done < size) {
+    off_t at = (off_t)(offset + done);
+    off_t data = lseek(file->fd, at, SEEK_DATA);
+    size_t left = size - done, hole = left;
+
+    if (data >= 0 || errno != ENXIO) /* ENXIO: nothing but a hole up to the end */
+      hole = data > at ? MIN(left, (size_t)(data - at)) : 0;
+    if (hole > 0 && may_have_hole(out, &end)) {
+      if (ftruncate(out->fd, end + (off_t)hole) != 0 || lseek(out->fd, (off_t)hole, SEEK_CUR) < 0)
+        break;
+      done += hole;
+      continue;
+    }
+    off_t next = hole > 0 ? -1 : lseek(file->fd, at, SEEK_HOLE);
+    size_t run = next > at ? MIN(left, (size_t)(next - at)) : left;
+    size_t copied = copy_in_kernel(file, offset + done, run, out);
+    done += copied;
+    if (copied < run)
+      break;
+  }
+  return done;
+}
+
 /* The file that bytes lie in, with a descriptor to copy from: the input, or one that a text refers to. NULL: none. */
 static const OnnxlFile *
 find_file(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
@@ -93,11 +121,30 @@ onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr payload)
   const OnnxlFile *file = out->fd >= 0 ? find_file(model, payload, &offset) : NULL;
 
   if (file && onnxl_output_flush(out, "", NULL)) {
-    copied = copy_in_kernel(file, offset, payload.size, out);
+    copied = copy_sparsely(file, offset, payload.size, out);
     out->flushed += copied;
   }
   /* What the kernel refused, for whatever reason, goes the usual way, which also tells the reason. */
   onnxl_output_write(out, payload.data + copied, payload.size - copied);
+}
+
+static bool
+put_bytes(void *data, const void *bytes, size_t size)
+{
+  Target *target = data;
+  const OnnxlModel *model = target->model;
+  uint64_t offset;
+
+  onnxl_output_write(target->out, bytes, size);
+  if (find_file(model, onnxl_str_n(bytes, size), &offset))
+    target->unreleased += size;
+  if (target->unreleased >= RELEASE_STEP) {
+    target->unreleased = 0;
+    release_pages(model->file);
+    for (guint i = 0; model->data_files && i < model->data_files->len; i++)
+      release_pages(g_ptr_array_index(model->data_files, i));
+  }
+  return target->out->saved_errno == 0;
 }
 
 static bool
@@ -109,13 +156,9 @@ put_payload(void *data, OnnxlStr slice)
   return target->out->saved_errno == 0;
 }
 
-bool
-onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error)
+static bool
+check_size(uint64_t size, bool allow_large, GError **error)
 {
-  uint64_t size;
-
-  if (!onnxl_wire_size(&onnxl_model_descriptor, &model->proto, &size))
-    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the size of the model does not fit in 64 bits");
   if (size > ONNXL_WIRE_MAX_PORTABLE && !allow_large)
     return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED,
                       "the model takes %" G_GUINT64_FORMAT " bytes in one file, and most protobuf readers refuse more "
@@ -126,15 +169,34 @@ onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error
 }
 
 bool
+onnxl_model_check_size(const OnnxlModel *model, bool allow_large, GError **error)
+{
+  uint64_t size;
+
+  if (!onnxl_wire_size(&onnxl_model_descriptor, &model->proto, &size))
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the size of the model does not fit in 64 bits");
+  return check_size(size, allow_large, error);
+}
+
+static bool
+begin(void *data, uint64_t size)
+{
+  Target *target = data;
+
+  target->refused = !check_size(size, target->allow_large, target->error);
+  return !target->refused;
+}
+
+bool
 onnxl_model_write(const OnnxlModel *model, OnnxlOutput *out, bool allow_large, GError **error)
 {
-  Target target = { model, out, 0 };
-  OnnxlWireTarget wire = { put_bytes, put_payload, &target };
+  Target target = { model, out, 0, allow_large, error, false };
+  OnnxlWireTarget wire = { begin, put_bytes, put_payload, &target };
 
-  if (!onnxl_model_check_size(model, allow_large, error))
-    return false;
   if (onnxl_wire_write(&onnxl_model_descriptor, &model->proto, &wire) || out->saved_errno != 0)
     return true;
+  if (target.refused)
+    return false;
   return onnxl_fail(error, ONNXL_ERROR_LIMIT, "out of memory while writing the model");
 }
 

@@ -14,10 +14,12 @@ bool onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, u
 /* Encoded size in bytes. False on overflow of 64 bits. */
 bool onnxl_wire_size(const OnnxlMessageDescriptor *descriptor, const void *message, uint64_t *ret_size);
 
-/* Where encoded bytes go. Small pieces arrive through write(); a slice of at least ONNXL_WIRE_LARGE bytes arrives through
- * payload(), so that it can be copied from file to file by the kernel. Both return false to stop. */
+/* Where encoded bytes go. begin() is told their number first (may be NULL). Small pieces arrive through write(); a slice
+ * of at least ONNXL_WIRE_LARGE bytes arrives through payload(), so that it can be copied from file to file by the kernel.
+ * All return false to stop. */
 #define ONNXL_WIRE_LARGE 65536
 typedef struct OnnxlWireTarget {
+  bool (*begin)(void *data, uint64_t size);
   bool (*write)(void *data, const void *bytes, size_t size);
   bool (*payload)(void *data, OnnxlStr slice);
   void *data;

@@ -54,7 +54,7 @@ static GByteArray *
 write_bytes(const OnnxlModelProto *model)
 {
   GByteArray *bytes = g_byte_array_new();
-  OnnxlWireTarget target = { append, append_payload, bytes };
+  OnnxlWireTarget target = { NULL, append, append_payload, bytes };
   uint64_t size = 0;
 
   CU_ASSERT_TRUE(onnxl_wire_write(&onnxl_model_descriptor, model, &target));
