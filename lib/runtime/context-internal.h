@@ -43,7 +43,7 @@ struct OnnxlExecutor {
   uint64_t live_bytes; /* in the accounting of events */
   uint64_t peak_bytes;
   uint32_t live_buffers;
-  uint64_t random[2]; /* state of the generator */
+  OnnxlRandom random;
   uint32_t depth;     /* graphs that are running, one inside the other */
   char *failed_path;  /* of the node that failed, or NULL */
 };

@@ -338,16 +338,10 @@ onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *cons
   return true;
 }
 
-uint64_t
+OnnxlRandom *
 onnxl_ctx_random(OnnxlKernelContext *context)
 {
-  /* xorshift128+ (Vigna, "Further scramblings of Marsaglia's xorshift generators", 2014). */
-  uint64_t *state = context->executor->random;
-  uint64_t a = state[0], b = state[1];
-  state[0] = b;
-  a ^= a << 23;
-  state[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
-  return state[1] + b;
+  return &context->executor->random;
 }
 
 bool

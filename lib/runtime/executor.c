@@ -449,28 +449,16 @@ announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError
   return true;
 }
 
-/* splitmix64 spreads the seed over the generator's state, which must not be all zero. */
-static uint64_t
-split_mix(uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
 bool
 onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs, GError **error)
 {
   const OnnxlIndexGraph *graph = main_graph(executor);
-  uint64_t seed = executor->options.seed;
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
   executor->live_bytes = executor->peak_bytes = 0;
   executor->live_buffers = 0;
   executor->depth = 0;
   g_clear_pointer(&executor->failed_path, g_free);
-  executor->random[0] = split_mix(&seed);
-  executor->random[1] = split_mix(&seed) | 1;
+  executor->random = (OnnxlRandom){ executor->options.seed, 0 };
   bool good = open_frame(&executor->main, error) && bind_inputs(executor, inputs, error) &&
               announce_initializers(executor, inputs, error) &&
               onnxl_executor_run_graph(executor, &executor->main, 0, error);

@@ -230,43 +230,26 @@ ONNXL_KERNEL(range, COMPUTES);
 
 /* --- random numbers --- */
 
-/* An operator with a seed of its own starts its own sequence, which is the same in every run. */
-static uint64_t
-random_bits(OnnxlKernelContext *context, uint64_t *state)
-{
-  if (*state == 0)
-    return onnxl_ctx_random(context);
-  /* splitmix64 */
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
-static double
-random_unit(OnnxlKernelContext *context, uint64_t *state)
-{
-  return (double)(random_bits(context, state) >> 11) * 0x1p-53;
-}
-
-static uint64_t
-random_state(OnnxlKernelContext *context)
+/* An operator with a seed of its own has its own stream, which is the same in every run: *own; others share the run's. */
+static OnnxlRandom *
+random_stream(OnnxlKernelContext *context, OnnxlRandom *own)
 {
   const OnnxlAttribute *seed = onnxl_ctx_attr(context, "seed");
   if (!seed)
-    return 0;
+    return onnxl_ctx_random(context);
   /* The seed is a float, except where it is an integer. */
   uint32_t bits;
   float f = seed->type == ONNXL_ATTRIBUTE_INT ? (float)seed->i : seed->f;
   memcpy(&bits, &f, sizeof bits);
-  return (uint64_t)bits << 1 | 1;
+  *own = (OnnxlRandom){ bits, 0 };
+  return own;
 }
 
 static double
-random_normal(OnnxlKernelContext *context, uint64_t *state)
+random_normal(OnnxlRandom *stream)
 {
   /* Box and Muller, "A note on the generation of random normal deviates", 1958. */
-  double u = 1 - random_unit(context, state), v = random_unit(context, state);
+  double u = 1 - onnxl_random_unit(stream), v = onnxl_random_unit(stream);
   return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
@@ -281,10 +264,10 @@ fill_random(OnnxlKernelContext *context, bool normal, bool by_input, GError **er
     return false;
   OnnxlValue *y = by_input ? onnxl_ctx_output(context, 0, type, x->rank, x->dims, error)
                            : onnxl_ctx_output(context, 0, type, shape.count, shape.items, error);
-  uint64_t state = random_state(context);
+  OnnxlRandom own, *stream = random_stream(context, &own);
   double a = onnxl_ctx_float(context, normal ? "mean" : "low"), b = onnxl_ctx_float(context, normal ? "scale" : "high");
   for (int64_t i = 0; y && i < y->count; i++) {
-    double value = normal ? a + b * random_normal(context, &state) : a + (b - a) * random_unit(context, &state);
+    double value = normal ? a + b * random_normal(stream) : a + (b - a) * onnxl_random_unit(stream);
     onnxl_tensor_write_double(y, i, 1, &value);
   }
   return y != NULL;
@@ -310,9 +293,9 @@ run_bernoulli(OnnxlKernelContext *context, GError **error)
   if (!result_type(context, x, &type, error))
     return false;
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, x->rank, x->dims, error);
-  uint64_t state = random_state(context);
+  OnnxlRandom own, *stream = random_stream(context, &own);
   for (int64_t i = 0; y && i < x->count; i++) {
-    double value = random_unit(context, &state) < onnxl_tensor_double(x, i);
+    double value = onnxl_random_unit(stream) < onnxl_tensor_double(x, i);
     onnxl_tensor_write_double(y, i, 1, &value);
   }
   return y != NULL;
@@ -333,7 +316,7 @@ run_multinomial(OnnxlKernelContext *context, GError **error)
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, 2, (int64_t[]){ x->dims[0], samples }, error);
   int64_t classes = x->dims[1];
   double *p = y ? onnxl_ctx_scratch(context, (uint64_t)classes, sizeof *p, error) : NULL;
-  uint64_t state = random_state(context);
+  OnnxlRandom own, *stream = random_stream(context, &own);
   for (int64_t row = 0; p && row < x->dims[0] && classes > 0; row++) {
     double max = -INFINITY, sum = 0;
     onnxl_tensor_read_double(x, row * classes, (size_t)classes, p);
@@ -342,7 +325,7 @@ run_multinomial(OnnxlKernelContext *context, GError **error)
     for (int64_t c = 0; c < classes; c++)
       sum += p[c] = exp(p[c] - max);
     for (int64_t s = 0; s < samples; s++) {
-      double target = random_unit(context, &state) * sum;
+      double target = onnxl_random_unit(stream) * sum;
       int64_t c = 0;
       for (double seen = p[0]; c + 1 < classes && target >= seen; seen += p[c])
         c++;

@@ -371,7 +371,7 @@ run_dropout(OnnxlKernelContext *context, GError **error)
   }
   y = onnxl_ctx_output_like(context, 0, x, error);
   for (int64_t i = 0; y && i < x->count; i++) {
-    bool kept = (double)(onnxl_ctx_random(context) >> 11) * 0x1p-53 >= ratio;
+    bool kept = onnxl_random_unit(onnxl_ctx_random(context)) >= ratio;
     double value = kept ? onnxl_tensor_double(x, i) / (1 - ratio) : 0;
     onnxl_tensor_write_double(y, i, 1, &value);
     if (mask)

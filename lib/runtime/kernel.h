@@ -4,6 +4,7 @@
 #define ONNXL_RUNTIME_KERNEL_H
 
 #include "ops/ops.h"
+#include "runtime/random.h"
 #include "runtime/value.h"
 #include "support/error.h"
 
@@ -99,8 +100,8 @@ const OnnxlType *onnxl_ctx_subgraph_output_type(const OnnxlKernelContext *contex
 bool onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *const *inputs, uint32_t n_inputs,
                             OnnxlValue **ret_outputs, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The run's generator of random numbers: 64 random bits; the same seed gives the same numbers. */
-uint64_t onnxl_ctx_random(OnnxlKernelContext *context);
+/* The run's stream of random numbers, for operators without a seed of their own: its key is the run's seed. */
+OnnxlRandom *onnxl_ctx_random(OnnxlKernelContext *context);
 
 /* A place to keep a value with the node between runs (a constant), or NULL where that is not sound. */
 OnnxlValue **onnxl_ctx_cache(OnnxlKernelContext *context);
