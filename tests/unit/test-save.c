@@ -89,6 +89,62 @@ test_files(void)
   clean_up();
 }
 
+/* A payload with holes of the input: they are holes of a new file too, and zeros where older bytes stand or where the
+ * file is opened for appending. */
+static void
+test_holes(void)
+{
+  enum { N = 8 << 20, RUN = 1 << 20 };
+  static const struct {
+    int flags;
+    bool sparse;
+  } ways[] = { { O_WRONLY | O_TRUNC, true }, { O_WRONLY, false }, { O_WRONLY | O_TRUNC | O_APPEND, false } };
+  set_up();
+  g_autofree char *path = g_build_filename(folder, "target.onnx", NULL);
+  g_autofree char *sparse = g_build_filename(folder, "sparse", NULL);
+  g_autofree char *older = g_malloc(N + 100000);
+  int fd = open(sparse, O_WRONLY | O_CREAT, 0600);
+
+  /* Bytes in the second and the fifth MiB only. */
+  CU_ASSERT_TRUE_FATAL(ftruncate(fd, N) == 0);
+  memset(older, 'x', N + 100000);
+  CU_ASSERT_TRUE(pwrite(fd, older, RUN, 1 * RUN) == RUN && pwrite(fd, older, RUN, 4 * RUN) == RUN);
+  close(fd);
+  for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+    g_autofree char *written = NULL;
+    gsize size = 0;
+    OnnxlOutput memory, out;
+    struct stat info;
+    OnnxlModel *model = onnxl_model_new(SIZE_MAX);
+
+    model->file = onnxl_file_open(sparse, 1 << 20, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model->file);
+    model->proto.graph = ONNXL_NEW(model->arena, OnnxlGraph);
+    ONNXL_APPEND(model->arena, &model->proto.graph->initializer)->raw_data = onnxl_str_n(model->file->data, N);
+    OnnxlStr expected = expected_bytes(model, &memory);
+    CU_ASSERT_TRUE(g_file_set_contents(path, older, N + 100000, NULL));
+    fd = open(path, ways[i].flags);
+    onnxl_output_init(&out, fd);
+    CU_ASSERT_TRUE(onnxl_model_write(model, &out, false, NULL));
+    CU_ASSERT_EQUAL(onnxl_output_position(&out), expected.size);
+    CU_ASSERT_TRUE(onnxl_output_flush(&out, path, NULL));
+    CU_ASSERT_TRUE(fstat(fd, &info) == 0);
+    if (ways[i].sparse) {
+      CU_ASSERT_TRUE(model->file->stat.st_blocks >= N / 512 || info.st_blocks < N / 2 / 512);
+      CU_ASSERT_EQUAL((size_t)info.st_size, expected.size);
+    }
+    close(fd);
+    CU_ASSERT_TRUE(g_file_get_contents(path, &written, &size, NULL));
+    CU_ASSERT_TRUE(size >= expected.size && memcmp(written, expected.data, expected.size) == 0);
+    onnxl_output_clear(&out);
+    onnxl_output_clear(&memory);
+    onnxl_model_free(model);
+  }
+  g_unlink(sparse);
+  g_unlink(path);
+  clean_up();
+}
+
 typedef struct Drain {
   int fd;
   GString *bytes;
@@ -197,5 +253,5 @@ test_text(void)
   clean_up();
 }
 
-UNIT_MAIN("save", { "from file to file", test_files }, { "from file to pipe", test_pipe },
+UNIT_MAIN("save", { "from file to file", test_files }, { "holes", test_holes }, { "from file to pipe", test_pipe },
           { "full device", test_full_device }, { "too large a file", test_large }, { "text", test_text })
