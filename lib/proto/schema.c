@@ -276,7 +276,7 @@ static const OnnxlFieldDescriptor function_fields[] = {
 #define ID(id, text, type) ID_##id,
 enum { MESSAGES(ID) N_MESSAGES };
 #undef ID
-_Static_assert(N_MESSAGES == ONNXL_N_MESSAGES, "schema.h says how many messages there are");
+_Static_assert((int)N_MESSAGES == (int)ONNXL_N_MESSAGES, "schema.h says how many messages there are");
 
 #define DEFINE(id, text, type)                                                                                         \
   const OnnxlMessageDescriptor onnxl_##id##_descriptor = { text, ID_##id, sizeof(type), id##_fields,                   \
