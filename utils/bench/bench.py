@@ -28,6 +28,35 @@ def tool(args, name):
     return os.path.abspath(path)
 
 
+def program(args, name):
+    """A program of this folder, made now: see meson.build."""
+    subprocess.run(["ninja", "-C", args.build, "utils/bench/" + name], check=True, stdout=subprocess.DEVNULL)
+    return os.path.abspath(os.path.join(args.build, "utils", "bench", name))
+
+
+def machine():
+    """What the figures were taken on, in one line."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown processor")
+    return "%s, %d processors, Linux %s, load %.1f" % (model, os.cpu_count(), os.uname().release, os.getloadavg()[0])
+
+
+def cpu_seconds(argv):
+    """Processor time of one command, user and system, which says more than wall time on a busy machine."""
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit("%s: status %d" % (" ".join(argv), process.returncode))
+    return usage.ru_utime + usage.ru_stime
+
+
+def own_seconds(argv):
+    """Median of the milliseconds that a program measures itself and prints, one a line."""
+    output = subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return statistics.median(map(float, output.split())) / 1e3
+
+
 def seconds(argv, **options):
     """Wall time of one command, which must succeed."""
     start = time.perf_counter()
