@@ -9,11 +9,11 @@
 typedef struct OnnxlAlignEntry {
   OnnxlTensor *tensor;
   OnnxlPayload payload;
-  bool was_inline;
-  bool had_checksum;
+  uint64_t offset;  /* in the data file */
   uint32_t same_as; /* the entry whose range it uses; its own number when it has one */
-  uint32_t shard;
-  uint64_t offset; /* in the data file */
+  uint32_t shard : 30;
+  bool was_inline : 1;
+  bool had_checksum : 1;
 } OnnxlAlignEntry;
 
 /* A tensor that will be inline. */

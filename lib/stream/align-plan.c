@@ -7,6 +7,9 @@
 #include "stream/checksum-internal.h"
 #include "support/error.h"
 
+/* As many as OnnxlAlignEntry.shard can tell apart. */
+enum { MAX_ENTRIES = 1 << 30 };
+
 /* What the walk over the tensors needs besides the plan. */
 typedef struct Planner {
   OnnxlAlignPlan *plan;
@@ -14,7 +17,8 @@ typedef struct Planner {
   OnnxlDiagSink *sink;
   GHashTable *adopted; /* OnnxlExternalFile to OnnxlFile */
   OnnxlFileSums *sums; /* of the source, or NULL when they are not verified */
-  size_t entry_capacity, inline_capacity;
+  size_t n_tensors; /* that are external, or may have to be: room for as many entries */
+  size_t inline_capacity;
   bool invalid; /* there are findings; the walk goes on to report all */
 } Planner;
 
@@ -30,8 +34,9 @@ add_entry(Planner *planner, OnnxlTensor *tensor, OnnxlPayload payload, bool was_
 {
   OnnxlAlignPlan *plan = planner->plan;
 
-  if (plan->n_entries >= INT32_MAX ||
-      !ONNXL_GROW(plan->model->arena, &plan->entries, plan->n_entries, &planner->entry_capacity))
+  if (!plan->entries && planner->n_tensors < MAX_ENTRIES)
+    plan->entries = ONNXL_NEW_ARRAY(plan->model->arena, OnnxlAlignEntry, planner->n_tensors);
+  if (!plan->entries)
     return exhausted(error);
   plan->entries[plan->n_entries] = (OnnxlAlignEntry){
     .tensor = tensor,
@@ -123,6 +128,18 @@ plan_inline(Planner *planner, OnnxlTensor *tensor, const char *path, GError **er
   return add_entry(planner, tensor, onnxl_payload_inline(plan->model, &view), true, false, error);
 }
 
+/* Entries are the largest part of the plan: counted first, they need no room to grow into. */
+static bool
+count_tensor(void *data, OnnxlTensor *tensor, const char *path, GError **error)
+{
+  Planner *planner = data;
+
+  (void)path;
+  (void)error;
+  planner->n_tensors += onnxl_tensor_is_external(tensor) || planner->plan->options.threshold < UINT64_MAX;
+  return true;
+}
+
 static bool
 plan_tensor(void *data, OnnxlTensor *tensor, const char *path, GError **error)
 {
@@ -200,7 +217,7 @@ lay_out(OnnxlAlignPlan *plan, GError **error)
       offset = 0;
       end = entry->payload.length;
     }
-    entry->shard = (uint32_t)(plan->n_shards - 1);
+    entry->shard = (plan->n_shards - 1) & (MAX_ENTRIES - 1);
     entry->offset = offset;
     plan->summary.padding += offset - shard->size;
     plan->summary.bytes += entry->payload.length;
@@ -228,7 +245,8 @@ finish_entries(OnnxlAlignPlan *plan)
 static bool
 make_plan(OnnxlAlignPlan *plan, Planner *planner, GError **error)
 {
-  if (!onnxl_model_visit_tensors(plan->model, plan_tensor, planner, error))
+  if (!onnxl_model_visit_tensors(plan->model, count_tensor, planner, error) ||
+      !onnxl_model_visit_tensors(plan->model, plan_tensor, planner, error))
     return false;
   if (planner->invalid)
     return onnxl_fail(error, ONNXL_ERROR_INVALID, "tensors of the model are not valid");

@@ -10,10 +10,12 @@ typedef enum OnnxlPayloadKind { ONNXL_PAYLOAD_FILE, ONNXL_PAYLOAD_MEMORY, ONNXL_
 
 typedef struct OnnxlPayload {
   OnnxlPayloadKind kind;
-  uint32_t element;     /* VARINTS: bytes of an element, 1 to 8 */
-  OnnxlCopyPlace place; /* FILE */
-  OnnxlStr bytes;       /* MEMORY, VARINTS */
-  uint64_t length;      /* bytes as in raw_data */
+  uint32_t element; /* VARINTS: bytes of an element, 1 to 8 */
+  uint64_t length;  /* bytes as in raw_data */
+  union {
+    OnnxlCopyPlace place; /* FILE */
+    OnnxlStr bytes;       /* MEMORY, VARINTS */
+  };
 } OnnxlPayload;
 
 /* Of a tensor whose values are in raw_data or a typed field (not strings). A slice of a mapped file of the model is a

@@ -41,7 +41,7 @@ locate(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
 OnnxlPayload
 onnxl_payload_inline(const OnnxlModel *model, const OnnxlTensorView *view)
 {
-  OnnxlPayload payload = { .kind = ONNXL_PAYLOAD_MEMORY, .length = view->bytes, .bytes = view->tensor->raw_data };
+  OnnxlPayload payload = { .kind = ONNXL_PAYLOAD_MEMORY, .length = view->bytes, { .bytes = view->tensor->raw_data } };
   bool varints = false;
   uint64_t offset;
 
@@ -65,14 +65,17 @@ OnnxlPayload
 onnxl_payload_external(const OnnxlExternalRange *range, uint64_t length)
 {
   return (OnnxlPayload){ .kind = ONNXL_PAYLOAD_FILE,
-                         .place = { range->file->fd, range->offset, range->file->location },
-                         .length = length };
+                         .length = length,
+                         { .place = { range->file->fd, range->offset, range->file->location } } };
 }
 
 OnnxlPayloadReader
 onnxl_payload_reader(const OnnxlPayload *payload)
 {
-  return (OnnxlPayloadReader){ .payload = payload, .at = payload->bytes.data };
+  return (OnnxlPayloadReader){
+    .payload = payload,
+    .at = payload->kind == ONNXL_PAYLOAD_VARINTS ? payload->bytes.data : NULL,
+  };
 }
 
 /* Widens whole elements into buffer; at the end of a block one may be cut, its rest is kept. */
@@ -103,14 +106,15 @@ onnxl_payload_read(OnnxlPayloadReader *reader, void *buffer, size_t size, GError
 {
   const OnnxlPayload *payload = reader->payload;
   size_t n = (size_t)MIN((uint64_t)MIN(size, (size_t)G_MAXSSIZE), payload->length - reader->done);
-  OnnxlCopyPlace place = payload->place;
 
   switch (payload->kind) {
-  case ONNXL_PAYLOAD_FILE:
+  case ONNXL_PAYLOAD_FILE: {
+    OnnxlCopyPlace place = payload->place;
     place.offset += reader->done;
     if (!onnxl_copy_read(place, buffer, n, error))
       return -1;
     break;
+  }
   case ONNXL_PAYLOAD_MEMORY:
     if (n > 0)
       memcpy(buffer, payload->bytes.data + reader->done, n);
