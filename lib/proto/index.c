@@ -102,6 +102,15 @@ onnxl_index_node_path(const OnnxlIndex *index, uint32_t node, OnnxlArena *arena)
   return copy ? copy : "";
 }
 
+const char *
+onnxl_index_graph_path(const OnnxlIndex *index, uint32_t graph, OnnxlArena *arena)
+{
+  g_autofree char *path = path_of(index->graphs, index->nodes, graph, ONNXL_NONE);
+  const char *copy = onnxl_arena_copy(arena, onnxl_str(path)).data;
+
+  return copy ? copy : "";
+}
+
 static void G_GNUC_PRINTF(5, 6)
 finding(Builder *b, OnnxlDiagId id, uint32_t graph, uint32_t node, const char *format, ...)
 {

@@ -95,4 +95,7 @@ const OnnxlFunction *onnxl_function_table_find(const OnnxlFunctionTable *table, 
  * body below its name: "/f/conv1 (Conv)". Returns: in the arena. */
 const char *onnxl_index_node_path(const OnnxlIndex *index, uint32_t node, OnnxlArena *arena);
 
+/* Path of a graph: "/if1/then_branch", a function's body "/f", the main graph "/". Returns: in the arena. */
+const char *onnxl_index_graph_path(const OnnxlIndex *index, uint32_t graph, OnnxlArena *arena);
+
 #endif

@@ -401,6 +401,18 @@ onnxl_inference_shown_dims(const OnnxlInference *inference, uint32_t value)
   return scope->shown[value] ? scope->shown[value] : info->dims;
 }
 
+const char *
+onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t graph, OnnxlArena *arena)
+{
+  const OnnxlShapeScope *scope = (const OnnxlShapeScope *)inference;
+  const char *path = onnxl_index_graph_path(scope->index, graph, arena);
+  if (!*scope->path)
+    return path;
+  /* "/call (f)" and "/f/if1/then_branch" */
+  const char *text = onnxl_arena_printf(arena, "%s%s", scope->path, path).data;
+  return text ? text : "";
+}
+
 static bool
 report(OnnxlShapeRun *run, GError **error)
 {
@@ -413,6 +425,7 @@ report(OnnxlShapeRun *run, GError **error)
     g_propagate_error(error, run->error);
     return false;
   }
+  onnxl_shape_check_required(run);
   if (onnxl_diag_errors(run->sink) > errors)
     return onnxl_fail(error, ONNXL_ERROR_INVALID, "the shapes of the model do not fit");
   return true;
@@ -452,7 +465,7 @@ onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlAren
   if (ok) {
     onnxl_shape_set_initializers(scope, 0);
     set_inputs(scope);
-    ok = onnxl_shape_walk(scope, 0);
+    ok = onnxl_shape_require(run) && onnxl_shape_walk(scope, 0);
   }
   if ((!ok || onnxl_arena_exhausted(arena)) && !run->error)
     onnxl_fail(&run->error, ONNXL_ERROR_LIMIT, "shape inference needs more metadata than --max-metadata allows");

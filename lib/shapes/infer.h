@@ -67,14 +67,26 @@ typedef struct OnnxlInferOptions {
    * NULL, or false: they stay unknown. */
   bool (*read_external)(void *data, const OnnxlTensor *tensor, void *dest, size_t size);
   void *read_external_data;
+  /* What the caller knows of the symbols: texts "EXPR OP EXPR" with OP as in OnnxlRelation ("N >= 1"). They are taken
+   * for granted and listed first among the constraints. */
+  const char *const *requirements;
+  size_t n_requirements;
 } OnnxlInferOptions;
 
 /* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators
- * whose inputs cannot fit (error), declared against inferred shapes. Returns: owned, free with onnxl_inference_free();
- * NULL with ONNXL_ERROR_INVALID after findings of severity error, or another error. */
+ * whose inputs cannot fit (error), declared against inferred shapes, constraints against requirements (error). Returns:
+ * owned, free with onnxl_inference_free(); NULL with ONNXL_ERROR_INVALID after findings of severity error,
+ * ONNXL_ERROR_USAGE for a requirement that is none or contradicts the others, or another error. */
 OnnxlInference *onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlArena *arena,
                             OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_inference_free(OnnxlInference *inference);
+
+/* "2*N == M"; a name that is no identifier stands in double quotes. */
+void onnxl_constraint_print(OnnxlOutput *out, const OnnxlConstraint *constraint);
+
+/* The path of a nested graph, or of a called function's body, from the model's main graph on ("/if1/then_branch"); "/"
+ * for the main graph itself. Returns: in arena. */
+const char *onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t graph, OnnxlArena *arena);
 
 /* The dims of a tensor as they are shown: a declared symbol stands in place of the expression it equals (the
  * constraints say so). NULL when the rank is unknown; else info.rank items, borrowed. */

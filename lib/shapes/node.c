@@ -236,8 +236,13 @@ onnxl_shape_assume(OnnxlShapeNode *n, OnnxlExpr lhs, OnnxlRelation relation, Onn
   OnnxlExprOrder order = onnxl_expr_compare(n->pool, lhs, rhs);
   bool greater = order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_GREATER_EQUAL || order == ONNXL_EXPR_EQUAL;
   bool less = order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_LESS_EQUAL || order == ONNXL_EXPR_EQUAL;
-  if ((relation == ONNXL_REL_GE && greater) || (relation == ONNXL_REL_LE && less))
+  if ((relation == ONNXL_REL_GE && greater) || (relation == ONNXL_REL_LE && less) ||
+      (relation == ONNXL_REL_EQ && order == ONNXL_EXPR_EQUAL))
     return true;
+  if ((relation == ONNXL_REL_GE && order == ONNXL_EXPR_LESS) ||
+      (relation == ONNXL_REL_LE && order == ONNXL_EXPR_GREATER) ||
+      (relation == ONNXL_REL_EQ && never_equal(n, lhs, rhs)))
+    return false;
   const OnnxlShapeScope *scope = n->scope;
   if (scope->conditional || scope->index->nodes[n->id].graph != 0)
     return false;

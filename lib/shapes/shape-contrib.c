@@ -28,6 +28,14 @@ onnxl_shape_rule_ms_attention(OnnxlShapeNode *n)
     present[3] = input->dims[1];
   else
     present[3] = past && past->rank == 5 ? onnxl_expr_add(n->pool, past->dims[3], input->dims[1]) : NULL;
+  /* A mask of a value for each key has as many as there are keys. */
+  const OnnxlInfo *mask = onnxl_shape_ranked(n, 3);
+  if (!mask || (mask->rank != 2 && mask->rank != 3) || onnxl_shape_int(n, "past_present_share_buffer") != 0)
+    return;
+  OnnxlExpr keys = mask->dims[mask->rank - 1];
+  onnxl_shape_equal(n, present[3], keys, "the number of keys and the last dim of mask_index");
+  if (!n->failed)
+    onnxl_shape_assume(n, present[3], ONNXL_REL_EQ, keys);
 }
 
 void

@@ -2,14 +2,16 @@
 #include "cli/bindings.h"
 #include "cli/main.h"
 #include "cli/output-file.h"
+#include "explain.h"
 #include "proto/save.h"
 #include "report.h"
 #include "shapes/annotate.h"
 #include "stream/external.h"
 #include "support/error.h"
 
-static bool print, check, strict;
-static OnnxlStringList dims, shapes, renames, evals;
+static bool print, check, strict, nested;
+static OnnxlStringList dims, shapes, renames, requirements, evals;
+static const char *explain;
 
 static const OnnxlOption options[] = {
   ONNXL_FLAG(0, "print", &print, "print one line a value and the constraints instead of writing a model"),
@@ -18,6 +20,11 @@ static const OnnxlOption options[] = {
                "replace an input's shape: numbers, symbols or '?' for an unknown size"),
   ONNXL_VALUES(0, "rename-dim", "OLD=NEW", &renames, "rename a symbol"),
   ONNXL_VALUES(0, "eval", "NAME=N", &evals, "print the shapes with the symbols evaluated; implies --print"),
+  ONNXL_VALUES(0, "require", "A>=B", &requirements,
+               "take a relation for granted, such as N>=1; == != <= >= < > between expressions over the symbols"),
+  ONNXL_STRING(0, "explain", "VALUE", &explain,
+               "print where the shape of a value comes from, node by node back to the inputs, instead of writing a model"),
+  ONNXL_FLAG(0, "nested", &nested, "print the values of nested graphs and of function bodies too; implies --print"),
   ONNXL_FLAG(0, "check", &check,
              "fail when a declared shape contradicts the inferred one; without -o, -S or --print nothing is written"),
   ONNXL_FLAG(0, "strict", &strict, "fail when an operator has no shape rule"),
@@ -35,7 +42,7 @@ edit_model(OnnxlModel *model, GError **error)
     if (!onnxl_shapes_set(model, name, onnxl_str(value), error))
       return false;
   }
-  if ((renames.count > 0 || dims.count > 0) && !onnxl_shapes_name_inputs(model, error))
+  if ((renames.count > 0 || dims.count > 0 || requirements.count > 0) && !onnxl_shapes_name_inputs(model, error))
     return false;
   for (size_t i = 0; i < renames.count; i++) {
     if (!onnxl_binding_split(renames.items[i], &name, &value) || !*value)
@@ -91,15 +98,19 @@ write_model(const OnnxlRun *run, OnnxlModel *model, const OnnxlInference *infere
 }
 
 static bool
-print_report(const OnnxlRun *run, const OnnxlInference *inference, GError **error)
+print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *arena, GError **error)
 {
   OnnxlOutputFile file;
   OnnxlBindings bindings;
   if (!onnxl_bindings_parse(&bindings, "--eval", &evals, false, error))
     return false;
+  const OnnxlShapesReport report = { .format = run->common.format, .bindings = &bindings, .nested = nested };
   bool ok = onnxl_output_file_open(&file, run->common.output, 0, error);
   if (ok) {
-    ok = onnxl_shapes_report(inference, &bindings, run->common.format, &file.out, run->sink, error);
+    if (explain)
+      ok = onnxl_shapes_explain(inference, onnxl_str(explain), arena, &file.out, error);
+    else
+      ok = onnxl_shapes_report(inference, &report, arena, &file.out, run->sink, error);
     if (ok)
       ok = onnxl_output_file_commit(&file, error);
     else
@@ -119,7 +130,12 @@ run_shapes(OnnxlRun *run, GError **error)
   const char *folder = run->common.data_dir ? run->common.data_dir : model->folder;
   OnnxlExternalFiles *files = onnxl_external_files_new(folder, run->common.allow_symlinks);
   OnnxlInferOptions infer_options = {
-    .strict = strict, .check = check, .read_external = read_external, .read_external_data = files
+    .strict = strict,
+    .check = check,
+    .read_external = read_external,
+    .read_external_data = files,
+    .requirements = requirements.items,
+    .n_requirements = requirements.count,
   };
   bool ok = edit_model(model, error);
   OnnxlInference *inference = ok ? onnxl_infer(model, &infer_options, model->arena, run->sink, error) : NULL;
@@ -128,8 +144,8 @@ run_shapes(OnnxlRun *run, GError **error)
   bool silent = check && !run->common.output && !run->common.text;
   /* Findings that -Werror made errors come without an error of their own. */
   if (ok && onnxl_diag_errors(run->sink) == 0) {
-    if (print || evals.count > 0)
-      ok = print_report(run, inference, error);
+    if (print || nested || explain || evals.count > 0)
+      ok = print_report(run, inference, model->arena, error);
     else if (!silent)
       ok = write_model(run, model, inference, error);
   }
@@ -152,6 +168,8 @@ static const OnnxlTool tool = {
               "      Prints lines such as 'y: float[2*N,4]', then the constraints.\n"
               "  onnxl-shapes --eval batch=8 --eval seq=128 model.onnx\n"
               "      Prints the sizes for these values.\n"
+              "  onnxl-shapes --explain logits model.onnx\n"
+              "      Prints which nodes gave 'logits' its shape.\n"
               "  onnxl-shapes --set-shape image=1,3,H,W --dim H=224 -o fixed.onnx model.onnx\n"
               "      Changes what the model declares, then infers.\n",
   .options = options,

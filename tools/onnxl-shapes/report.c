@@ -5,9 +5,11 @@
 #include "support/json.h"
 
 typedef struct Report {
-  const OnnxlInference *inference;
+  const OnnxlInference *inference; /* of the main graph */
+  OnnxlArena *arena;               /* for paths */
   const OnnxlBindings *bindings;
   bool evaluate;
+  bool nested;
   OnnxlExprPool *pool;
   OnnxlBinding *solved; /* symbols whose values follow from equalities */
   size_t n_solved;
@@ -124,25 +126,6 @@ check_names(const Report *report, GError **error)
 
 /* --- constraints -------------------------------------------------------------------------------------------------- */
 
-static const char *const relations[] = { "==", "!=", "<=", ">=", "<", ">" };
-
-static void
-print_side(OnnxlOutput *out, OnnxlExpr e)
-{
-  OnnxlStr name;
-  if (!onnxl_expr_is_symbol(e, &name) || onnxl_str_is_identifier(name)) {
-    onnxl_expr_print(out, e);
-    return;
-  }
-  onnxl_output_char(out, '"');
-  for (size_t i = 0; i < name.size; i++) {
-    if (name.data[i] == '"' || name.data[i] == '\\')
-      onnxl_output_char(out, '\\');
-    onnxl_output_char(out, name.data[i]);
-  }
-  onnxl_output_char(out, '"');
-}
-
 static bool
 holds(int64_t a, OnnxlRelation relation, int64_t b)
 {
@@ -174,9 +157,8 @@ constraint_text(const Report *report, const OnnxlConstraint *c, OnnxlOutput *out
     return false;
   onnxl_output_clear(out);
   onnxl_output_init(out, -1);
-  print_side(out, report->evaluate && decided ? c->lhs : lhs);
-  onnxl_output_printf(out, " %s ", relations[c->relation]);
-  print_side(out, report->evaluate && decided ? c->rhs : rhs);
+  OnnxlConstraint left = { .lhs = lhs, .rhs = rhs, .relation = c->relation };
+  onnxl_constraint_print(out, decided ? c : &left);
   if (!report->evaluate || !decided)
     return true;
   OnnxlStr text = onnxl_output_memory(out);
@@ -187,50 +169,96 @@ constraint_text(const Report *report, const OnnxlConstraint *c, OnnxlOutput *out
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-typedef void (*Visit)(void *data, const Report *report, uint32_t value);
+/* A value that is visited: of the main graph, or of a nested graph or body, whose path is then not NULL. */
+typedef struct Place {
+  const OnnxlInference *inference;
+  const char *graph;
+  uint32_t value;
+} Place;
 
-/* Graph inputs, initializers, then node outputs in graph order. */
+typedef void (*Visit)(void *data, const Report *report, const Place *place);
+
+/* Inputs, initializers, then node outputs of one graph in graph order. */
 static void
-for_each_value(const Report *report, bool initializers, Visit visit, void *data)
+visit_graph(const Report *report, const OnnxlInference *inference, uint32_t graph, bool initializers, Visit visit,
+            void *data)
 {
-  const OnnxlIndex *index = report->inference->index;
-  const OnnxlIndexGraph *g = &index->graphs[0];
-  for (uint32_t i = 0; i < g->n_inputs; i++)
-    if (initializers || (!index->values[g->inputs[i]].initializer && !index->values[g->inputs[i]].sparse))
-      visit(data, report, g->inputs[i]);
-  for (uint32_t i = 0; initializers && i < g->n_initializers; i++)
-    if (!index->values[g->initializers[i]].is_input)
-      visit(data, report, g->initializers[i]);
+  const OnnxlIndex *index = inference->index;
+  const OnnxlIndexGraph *g = &index->graphs[graph];
+  Place place = { .inference = inference };
+  if (inference != report->inference || graph != 0)
+    place.graph = onnxl_inference_graph_path(inference, graph, report->arena);
+  for (uint32_t i = 0; i < g->n_inputs; i++) {
+    place.value = g->inputs[i];
+    if (initializers || (!index->values[place.value].initializer && !index->values[place.value].sparse))
+      visit(data, report, &place);
+  }
+  for (uint32_t i = 0; initializers && i < g->n_initializers; i++) {
+    place.value = g->initializers[i];
+    if (!index->values[place.value].is_input)
+      visit(data, report, &place);
+  }
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const OnnxlIndexNode *node = &index->nodes[g->first_node + i];
-    for (uint32_t k = 0; k < node->n_outputs; k++)
-      if (node->outputs[k] != ONNXL_NONE)
-        visit(data, report, node->outputs[k]);
+    for (uint32_t k = 0; k < node->n_outputs; k++) {
+      place.value = node->outputs[k];
+      if (place.value != ONNXL_NONE)
+        visit(data, report, &place);
+    }
   }
+}
+
+/* The graphs of one inference, then the bodies of the functions that they call, each call by itself. Inference bounds
+ * the nesting. */
+static void
+for_each_value(const Report *report, const OnnxlInference *inference, bool initializers, Visit visit, void *data)
+{
+  const OnnxlIndex *index = inference->index;
+  for (uint32_t g = 0; g < (report->nested ? index->n_graphs : 1); g++)
+    visit_graph(report, inference, g, initializers, visit, data);
+  for (uint32_t n = 0; report->nested && n < index->n_nodes; n++)
+    if (inference->calls[n])
+      for_each_value(report, inference->calls[n], initializers, visit, data);
 }
 
 /* The dims to print, evaluated where that is asked for. Returns: owned, NULL for an unknown rank. */
 static OnnxlExpr *
-dims_of(const Report *report, uint32_t value)
+dims_of(const Report *report, const Place *place)
 {
-  const OnnxlInfo *info = &report->inference->values[value];
+  const OnnxlInfo *info = &place->inference->values[place->value];
   if (!info->has_rank)
     return NULL;
-  const OnnxlExpr *dims = report->evaluate ? info->dims : onnxl_inference_shown_dims(report->inference, value);
+  const OnnxlExpr *dims = report->evaluate ? info->dims : onnxl_inference_shown_dims(place->inference, place->value);
   OnnxlExpr *copy = g_new0(OnnxlExpr, info->rank + 1);
   for (uint32_t i = 0; i < info->rank; i++)
     copy[i] = evaluated(report, dims[i]);
   return copy;
 }
 
-static void
-print_text(void *data, const Report *report, uint32_t value)
+static OnnxlStr
+name_of(const Place *place)
 {
-  OnnxlOutput *out = data;
-  OnnxlExpr *dims = dims_of(report, value);
-  onnxl_output_str(out, report->inference->index->values[value].name);
+  return place->inference->index->values[place->value].name;
+}
+
+typedef struct TextReport {
+  OnnxlOutput *out;
+  const char *graph; /* whose heading was printed last */
+} TextReport;
+
+static void
+print_text(void *data, const Report *report, const Place *place)
+{
+  TextReport *text = data;
+  OnnxlOutput *out = text->out;
+  OnnxlExpr *dims = dims_of(report, place);
+  if (place->graph && place->graph != text->graph)
+    onnxl_output_printf(out, "%s:\n", place->graph);
+  text->graph = place->graph;
+  onnxl_output_text(out, place->graph ? "  " : "");
+  onnxl_output_str(out, name_of(place));
   onnxl_output_text(out, ": ");
-  onnxl_info_print(out, &report->inference->values[value], dims);
+  onnxl_info_print(out, &place->inference->values[place->value], dims);
   onnxl_output_char(out, '\n');
   g_free(dims);
 }
@@ -256,16 +284,20 @@ element_name(const OnnxlInfo *info)
 }
 
 static void
-print_json(void *data, const Report *report, uint32_t value)
+print_json(void *data, const Report *report, const Place *place)
 {
   OnnxlJson *json = data;
-  const OnnxlInfo *info = &report->inference->values[value];
+  const OnnxlInfo *info = &place->inference->values[place->value];
   const char *kind = kind_name(info->kind), *type = element_name(info);
-  OnnxlExpr *dims = dims_of(report, value);
+  OnnxlExpr *dims = dims_of(report, place);
   int64_t number;
   onnxl_json_begin_object(json);
   onnxl_json_key(json, "name");
-  onnxl_json_string(json, report->inference->index->values[value].name);
+  onnxl_json_string(json, name_of(place));
+  if (place->graph) {
+    onnxl_json_key(json, "graph");
+    onnxl_json_text(json, place->graph);
+  }
   onnxl_json_key(json, "type");
   if (kind)
     onnxl_json_text(json, kind);
@@ -296,14 +328,14 @@ print_json(void *data, const Report *report, uint32_t value)
 }
 
 static void
-print_row(void *data, const Report *report, uint32_t value)
+print_row(void *data, const Report *report, const Place *place)
 {
   OnnxlTable *table = data;
-  const OnnxlInfo *info = &report->inference->values[value];
+  const OnnxlInfo *info = &place->inference->values[place->value];
   const char *kind = kind_name(info->kind), *type = element_name(info);
-  OnnxlExpr *dims = dims_of(report, value);
+  OnnxlExpr *dims = dims_of(report, place);
   OnnxlOutput text;
-  onnxl_table_text(table, report->inference->index->values[value].name);
+  onnxl_table_text(table, name_of(place));
   onnxl_table_text(table, onnxl_str(kind ? kind : ""));
   onnxl_table_text(table, onnxl_str(type ? type : ""));
   onnxl_output_init(&text, -1);
@@ -316,16 +348,26 @@ print_row(void *data, const Report *report, uint32_t value)
   else
     onnxl_table_none(table);
   onnxl_output_clear(&text);
+  if (report->nested)
+    onnxl_table_text(table, onnxl_str(place->graph ? place->graph : ""));
   g_free(dims);
 }
 
 bool
-onnxl_shapes_report(const OnnxlInference *inference, const OnnxlBindings *bindings, OnnxlReportFormat format,
+onnxl_shapes_report(const OnnxlInference *inference, const OnnxlShapesReport *options, OnnxlArena *arena,
                     OnnxlOutput *out, OnnxlDiagSink *sink, GError **error)
 {
-  static const OnnxlColumn columns[] = { { "name", false }, { "type", false }, { "dtype", false }, { "shape", false } };
+  static const OnnxlColumn columns[] = {
+    { "name", false }, { "type", false }, { "dtype", false }, { "shape", false }, { "graph", false }
+  };
+  OnnxlReportFormat format = options->format;
   Report report = {
-    .inference = inference, .bindings = bindings, .evaluate = bindings->count > 0, .pool = inference->pool
+    .inference = inference,
+    .arena = arena,
+    .bindings = options->bindings,
+    .evaluate = options->bindings->count > 0,
+    .nested = options->nested,
+    .pool = inference->pool,
   };
   OnnxlOutput text;
   if (!check_names(&report, error))
@@ -339,7 +381,7 @@ onnxl_shapes_report(const OnnxlInference *inference, const OnnxlBindings *bindin
     onnxl_json_begin_object(&json);
     onnxl_json_key(&json, "values");
     onnxl_json_begin_array(&json);
-    for_each_value(&report, true, print_json, &json);
+    for_each_value(&report, inference, true, print_json, &json);
     onnxl_json_end_array(&json);
     onnxl_json_key(&json, "constraints");
     onnxl_json_begin_array(&json);
@@ -350,12 +392,12 @@ onnxl_shapes_report(const OnnxlInference *inference, const OnnxlBindings *bindin
     onnxl_json_end_object(&json);
     onnxl_json_end(&json);
   } else if (format == ONNXL_FORMAT_CSV) {
-    OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
-    for_each_value(&report, true, print_row, table);
+    OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - (report.nested ? 0 : 1));
+    for_each_value(&report, inference, true, print_row, table);
     onnxl_table_write(table, format, out);
     onnxl_table_free(table);
   } else {
-    for_each_value(&report, false, print_text, out);
+    for_each_value(&report, inference, false, print_text, &(TextReport){ .out = out });
     for (size_t i = 0; i < inference->n_constraints; i++)
       if (constraint_text(&report, &inference->constraints[i], &text, sink)) {
         onnxl_output_str(out, onnxl_output_memory(&text));
