@@ -132,6 +132,20 @@ put_slice(Writer *writer, OnnxlStr bytes)
   add_piece(writer, bytes);
 }
 
+/* Tag and length in front of what was encoded; nearly always a byte each. */
+static inline void
+put_head(Writer *writer, uint32_t number, uint64_t size)
+{
+  if (number < 16 && size < 0x80 && writer->at - writer->chunk->bytes >= 2) {
+    char *at = writer->at -= 2;
+    at[0] = (char)(number << 3 | WIRE_BYTES);
+    at[1] = (char)size;
+    return;
+  }
+  put_varint(writer, size);
+  put_tag(writer, number, WIRE_BYTES);
+}
+
 static inline void
 put_bytes(Writer *writer, uint32_t number, OnnxlStr bytes)
 {
@@ -139,8 +153,7 @@ put_bytes(Writer *writer, uint32_t number, OnnxlStr bytes)
     put(writer, bytes.data, bytes.size);
   else
     put_slice(writer, bytes);
-  put_varint(writer, bytes.size);
-  put_tag(writer, number, WIRE_BYTES);
+  put_head(writer, number, bytes.size);
 }
 
 static void put_message(Writer *writer, const OnnxlMessageDescriptor *descriptor, const void *message);
@@ -151,8 +164,7 @@ put_nested(Writer *writer, const OnnxlFieldDescriptor *field, const void *messag
   uint64_t end = position(writer);
 
   put_message(writer, field->message, message);
-  put_varint(writer, position(writer) - end);
-  put_tag(writer, field->number, WIRE_BYTES);
+  put_head(writer, field->number, position(writer) - end);
 }
 
 /* Negative int32 values take ten bytes, as in protobuf. */
