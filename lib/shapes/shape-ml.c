@@ -85,35 +85,41 @@ onnxl_shape_rule_ml_one_hot_encoder(OnnxlShapeNode *n)
   dims[input->rank] = onnxl_shape_lit(n, (int64_t)categories);
 }
 
-/* Labels [N] and scores [N, classes]. */
+/* Labels [N] and scores [N, classes], or [N, pairs of classes]. */
 static void
-classifier(OnnxlShapeNode *n, const char *ints, const char *names, bool scores_known)
+classifier(OnnxlShapeNode *n, const char *ints, const char *names, bool pairs)
 {
   size_t n_ints = onnxl_attr_ints(n->proto, ints).count, n_names = strings(n, names), classes = n_ints + n_names;
   onnxl_shape_output(n, 0, 1)[0] = rows(n);
   onnxl_shape_set_type(n, 0, n_names > 0 ? ONNXL_TYPE_STRING : ONNXL_TYPE_INT64);
   OnnxlExpr *dims = onnxl_shape_output(n, 1, 2);
   dims[0] = rows(n);
-  dims[1] = scores_known && classes >= 2 ? onnxl_shape_lit(n, (int64_t)classes) : NULL;
+  if (pairs && classes > 2)
+    classes = classes <= INT32_MAX ? classes * (classes - 1) / 2 : 0;
+  dims[1] = classes >= 2 ? onnxl_shape_lit(n, (int64_t)classes) : NULL;
 }
 
 void
 onnxl_shape_rule_ml_linear_classifier(OnnxlShapeNode *n)
 {
-  classifier(n, "classlabels_ints", "classlabels_strings", true);
+  classifier(n, "classlabels_ints", "classlabels_strings", false);
 }
 
 void
 onnxl_shape_rule_ml_tree_classifier(OnnxlShapeNode *n)
 {
-  classifier(n, "classlabels_int64s", "classlabels_strings", true);
+  classifier(n, "classlabels_int64s", "classlabels_strings", false);
 }
 
-/* Votes or probabilities: the width depends on the kind of model. */
+/* A score for each class; for each pair of classes when pairs vote and nothing makes probabilities of that. */
 void
 onnxl_shape_rule_ml_svm_classifier(OnnxlShapeNode *n)
 {
-  classifier(n, "classlabels_ints", "classlabels_strings", false);
+  OnnxlInt64List per_class = onnxl_attr_ints(n->proto, "vectors_per_class");
+  bool vectors = false;
+  for (size_t i = 0; i < per_class.count; i++)
+    vectors = vectors || per_class.items[i] != 0;
+  classifier(n, "classlabels_ints", "classlabels_strings", vectors && !onnxl_shape_has(n, "prob_a"));
 }
 
 static void

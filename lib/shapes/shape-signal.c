@@ -26,17 +26,24 @@ onnxl_shape_rule_dft(OnnxlShapeNode *n)
   if (!input)
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
+  bool axis_known = true;
   if (n->schema->since < 20) {
     wanted = onnxl_shape_int(n, "axis");
   } else if (onnxl_shape_input(n, 2)) {
     OnnxlExpr e = onnxl_shape_scalar(n, 2);
-    if (!e || !onnxl_expr_is_int(e, &wanted))
-      return;
+    axis_known = e && onnxl_expr_is_int(e, &wanted);
   }
-  if (!onnxl_shape_axis(n, wanted, input->rank, &axis))
+  if (axis_known && !onnxl_shape_axis(n, wanted, input->rank, &axis))
     return;
-  for (uint32_t i = 0; i < input->rank; i++)
+  /* No axis changes its length when the transform has the length of the signal and all of its bins. */
+  bool same_length = !onesided && !onnxl_shape_input(n, 1);
+  for (uint32_t i = 0; i < input->rank && (axis_known || same_length); i++)
     dims[i] = input->dims[i];
+  if (!axis_known) {
+    if (input->rank > 0)
+      dims[input->rank - 1] = onnxl_shape_lit(n, onesided && inverse ? 1 : 2);
+    return;
+  }
   OnnxlExpr length = input->dims[axis];
   if (onnxl_shape_input(n, 1))
     length = onnxl_shape_scalar(n, 1);
