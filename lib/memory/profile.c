@@ -2,6 +2,7 @@
  * same way where their node stands; their peak is what the node needs while it runs. */
 #include "memory/profile.h"
 
+#include "memory/stored-internal.h"
 #include "support/error.h"
 
 /* A sum by tag that values enter and leave. Unknown sizes are counted apart, so that a sum is known again once they left. */
@@ -21,6 +22,8 @@ typedef struct Profiler {
   uint32_t *reuse;
   uint32_t *last_use;
   OnnxlExpr *bytes;      /* by value id: of the buffer it lives in; NULL = unknown */
+  bool *handed;
+  const OnnxlMemory **calls;
 } Profiler;
 
 /* What is live at a place of a graph. */
@@ -69,7 +72,8 @@ snapshot(const Profiler *p, const Live *live, OnnxlExpr *total)
   return bucket;
 }
 
-/* Bytes of a value; an error when they are known but do not fit in 64 bits. */
+/* Bytes of a value; an error when they are known but do not fit in 64 bits: of an initializer that nobody can have
+ * stored, else of a model that is larger than can be counted. */
 static bool
 value_bytes(Profiler *p, uint32_t value)
 {
@@ -78,11 +82,15 @@ value_bytes(Profiler *p, uint32_t value)
 
   for (uint32_t i = 0; known && i < info->rank; i++)
     known = info->dims[i] != NULL;
-  p->bytes[value] = onnxl_info_bytes(p->pool, info);
-  if (!known || p->bytes[value])
+  OnnxlExpr bytes = onnxl_info_bytes(p->pool, info);
+  p->bytes[value] = p->handed[value] ? p->zero : bytes;
+  if (!known || bytes)
     return true;
-  return onnxl_fail(p->error, ONNXL_ERROR_LIMIT, "the bytes of value '%.*s' do not fit in 64 bits",
-                    ONNXL_ARG(p->inference->index->values[value].name));
+  const OnnxlIndexValue *v = &p->inference->index->values[value];
+  if (v->kind == ONNXL_VALUE_INITIALIZER)
+    return onnxl_fail(p->error, ONNXL_ERROR_INVALID, "the size of the initializer '%.*s' does not fit in 64 bits",
+                      ONNXL_ARG(v->name));
+  return onnxl_fail(p->error, ONNXL_ERROR_LIMIT, "the bytes of value '%.*s' do not fit in 64 bits", ONNXL_ARG(v->name));
 }
 
 /* Last node of each value's own graph that needs it, directly or inside a nested graph. */
@@ -104,8 +112,8 @@ find_last_uses(Profiler *p)
   }
 }
 
-static bool
-is_constant(const OnnxlIndexNode *node)
+bool
+onnxl_memory_is_constant(const OnnxlIndexNode *node)
 {
   return onnxl_str_is(node->proto->op_type, "Constant") && onnxl_domain_normal(node->proto->domain).size == 0;
 }
@@ -118,7 +126,7 @@ is_mortal(const Profiler *p, const OnnxlIndexValue *value)
     return false;
   if (value->kind == ONNXL_VALUE_INPUT)
     return p->options->free_inputs && value->graph == 0;
-  return !is_constant(&p->inference->index->nodes[value->producer]);
+  return !onnxl_memory_is_constant(&p->inference->index->nodes[value->producer]);
 }
 
 /* True when input k of the node dies with it, and is not read in any other way. */
@@ -170,8 +178,47 @@ structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool lar
   return onnxl_expr_is_int(in, &have) && onnxl_expr_is_int(out, &need) && have > need;
 }
 
-/* Chooses for each output of the node the dying input whose buffer it takes, each input once. */
+static bool
+is_taken(const Profiler *p, const OnnxlIndexNode *node, uint32_t in)
+{
+  for (uint32_t o = 0; o < node->n_outputs; o++)
+    if (node->outputs[o] != ONNXL_NONE && p->reuse[node->outputs[o]] == in)
+      return true;
+  return false;
+}
+
 static void
+take_over(Profiler *p, uint32_t out, uint32_t in)
+{
+  p->reuse[out] = in;
+  if (!p->handed[out])
+    p->bytes[out] = p->bytes[in];
+}
+
+/* The pairs that the node's metadata names; each must be one that would be right. */
+static bool
+take_stored(Profiler *p, uint32_t id)
+{
+  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  OnnxlStr text = onnxl_stored_inplace(node->proto);
+  uint32_t o, k;
+
+  for (OnnxlStr rest = text; rest.size > 0;) {
+    bool good = onnxl_stored_pair(&rest, &o, &k) && o < node->n_outputs && k < node->n_inputs &&
+                node->outputs[o] != ONNXL_NONE && node->inputs[k] != ONNXL_NONE &&
+                p->reuse[node->outputs[o]] == ONNXL_NONE && dies_here(p, id, k) &&
+                !is_taken(p, node, node->inputs[k]) &&
+                (safe_pair(p, id, k, o) || structural_pair(p, id, k, o, false) || structural_pair(p, id, k, o, true));
+    if (!good)
+      return onnxl_fail(p->error, ONNXL_ERROR_INVALID, "node %u (%.*s): the plan \"%.*s\" does not fit the model", id,
+                        ONNXL_ARG(node->proto->op_type), ONNXL_ARG(text));
+    take_over(p, node->outputs[o], node->inputs[k]);
+  }
+  return true;
+}
+
+/* Chooses for each output of the node the dying input whose buffer it takes, each input once. */
+static bool
 plan_reuse(Profiler *p, uint32_t id)
 {
   const OnnxlIndexNode *node = &p->inference->index->nodes[id];
@@ -180,8 +227,12 @@ plan_reuse(Profiler *p, uint32_t id)
   for (uint32_t o = 0; o < node->n_outputs; o++)
     if (node->outputs[o] != ONNXL_NONE)
       p->reuse[node->outputs[o]] = ONNXL_NONE;
-  if (p->options->inplace == ONNXL_INPLACE_OFF || is_constant(node))
-    return;
+  if (onnxl_memory_is_constant(node))
+    return true;
+  if (p->options->stored)
+    return take_stored(p, id);
+  if (p->options->inplace == ONNXL_INPLACE_OFF)
+    return true;
   for (int pass = 0; pass < (structural ? 2 : 1); pass++)
     for (uint32_t o = 0; o < node->n_outputs; o++) {
       uint32_t out = node->outputs[o];
@@ -190,43 +241,35 @@ plan_reuse(Profiler *p, uint32_t id)
       for (uint32_t k = 0; k < node->n_inputs; k++) {
         uint32_t in = node->inputs[k];
         if (in == ONNXL_NONE || !(structural ? structural_pair(p, id, k, o, pass == 1) : safe_pair(p, id, k, o)) ||
-            !dies_here(p, id, k))
+            !dies_here(p, id, k) || is_taken(p, node, in))
           continue;
-        bool taken = false;
-        for (uint32_t other = 0; other < node->n_outputs && !taken; other++)
-          taken = node->outputs[other] != ONNXL_NONE && p->reuse[node->outputs[other]] == in;
-        if (taken)
-          continue;
-        p->reuse[out] = in;
-        p->bytes[out] = p->bytes[in];
+        take_over(p, out, in);
         break;
       }
     }
+  return true;
 }
 
 static bool profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *ret_peak,
                           uint32_t *ret_peak_node);
+
+static const OnnxlMemory *memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
+                                     const OnnxlIndexNode *caller, OnnxlArena *arena, GError **error);
 
 /* Peak of the body of a function that the node calls. */
 static bool
 call_scratch(const Profiler *p, uint32_t id, OnnxlExpr *ret_peak)
 {
   const OnnxlInference *body = p->inference->calls ? p->inference->calls[id] : NULL;
+  const OnnxlMemoryOptions options = { .inplace = p->options->inplace };
 
   *ret_peak = p->zero;
   if (!body)
     return true;
-  OnnxlMemoryOptions options = *p->options;
-  options.free_inputs = false;
-  const OnnxlMemory *memory = onnxl_memory_new(body, &options, p->arena, p->error);
-  if (!memory)
+  p->calls[id] = memory_new(body, &options, &p->inference->index->nodes[id], p->arena, p->error);
+  if (!p->calls[id])
     return false;
-  /* The caller's values are live in the caller already. */
-  OnnxlExpr inputs = p->zero;
-  const OnnxlIndexGraph *root = &body->index->graphs[0];
-  for (uint32_t i = 0; i < root->n_inputs; i++)
-    inputs = onnxl_expr_add(p->pool, inputs, onnxl_info_bytes(p->pool, &body->values[root->inputs[i]]));
-  *ret_peak = memory->n_nodes > 0 ? onnxl_expr_sub(p->pool, memory->peak, inputs) : p->zero;
+  *ret_peak = p->calls[id]->peak;
   return true;
 }
 
@@ -288,7 +331,7 @@ place_of(const Profiler *p, State *state, uint32_t value)
   case ONNXL_VALUE_NODE_OUTPUT:
     break;
   }
-  return is_constant(&p->inference->index->nodes[v->producer]) ? &state->initializers : &state->intermediates;
+  return onnxl_memory_is_constant(&p->inference->index->nodes[v->producer]) ? &state->initializers : &state->intermediates;
 }
 
 /* Frees what the node was the last to need, then keeps those of its outputs that somebody will need. */
@@ -312,7 +355,7 @@ leave_node(Profiler *p, State *state, uint32_t id)
   for (uint32_t o = 0; o < node->n_outputs; o++) {
     uint32_t value = node->outputs[o];
     if (value != ONNXL_NONE &&
-        (index->values[value].is_output || p->last_use[value] != ONNXL_NONE || is_constant(node)))
+        (index->values[value].is_output || p->last_use[value] != ONNXL_NONE || onnxl_memory_is_constant(node)))
       enter(p, place_of(p, state, value), p->tags[value], p->bytes[value]);
   }
 }
@@ -331,7 +374,8 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   for (uint32_t o = 0; o < node->n_outputs; o++)
     if (node->outputs[o] != ONNXL_NONE && !value_bytes(p, node->outputs[o]))
       return false;
-  plan_reuse(p, id);
+  if (!plan_reuse(p, id))
+    return false;
   live_init(p, &outputs);
   for (uint32_t o = 0; o < node->n_outputs; o++) {
     uint32_t value = node->outputs[o];
@@ -423,8 +467,32 @@ profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *re
   return true;
 }
 
-const OnnxlMemory *
-onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, OnnxlArena *arena, GError **error)
+/* Values of nested graphs that the node around them counts, and of a function body that its caller does. */
+static void
+find_handed(Profiler *p, const OnnxlIndexNode *caller)
+{
+  const OnnxlIndex *index = p->inference->index;
+
+  for (uint32_t g = caller ? 0 : 1; g < index->n_graphs; g++) {
+    const OnnxlIndexGraph *graph = &index->graphs[g];
+    const OnnxlIndexNode *node = g == 0 ? caller : &index->nodes[graph->parent_node];
+    /* The first output of a loop's body is the condition, which goes nowhere. */
+    uint32_t first = g > 0 && onnxl_str_is(node->proto->op_type, "Loop") ? 1 : 0;
+    for (uint32_t i = first; i < graph->n_outputs && i - first < node->n_outputs; i++) {
+      uint32_t value = graph->outputs[i];
+      if (node->outputs[i - first] != ONNXL_NONE && index->values[value].graph == g &&
+          index->values[value].kind == ONNXL_VALUE_NODE_OUTPUT)
+        p->handed[value] = true;
+    }
+    for (uint32_t i = 0; g == 0 && i < graph->n_inputs; i++)
+      p->handed[graph->inputs[i]] = true;
+  }
+}
+
+/* caller: of a function body, else NULL. */
+static const OnnxlMemory *
+memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, const OnnxlIndexNode *caller,
+           OnnxlArena *arena, GError **error)
 {
   const OnnxlIndex *index = inference->index;
   OnnxlMemory *memory = ONNXL_NEW(arena, OnnxlMemory);
@@ -440,6 +508,8 @@ onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *opti
     .reuse = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
     .last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
     .bytes = ONNXL_NEW_ARRAY(arena, OnnxlExpr, index->n_values),
+    .handed = ONNXL_NEW_ARRAY(arena, bool, index->n_values),
+    .calls = ONNXL_NEW_ARRAY(arena, const OnnxlMemory *, index->n_nodes),
   };
   uint32_t *last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values);
 
@@ -451,14 +521,25 @@ onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *opti
   for (uint32_t i = 0; i < index->n_values; i++)
     p.reuse[i] = ONNXL_NONE;
   find_last_uses(&p);
+  find_handed(&p, caller);
   memcpy(last_use, p.last_use, index->n_values * sizeof(uint32_t));
   *memory = (OnnxlMemory){
     .inference = inference,
+    .free_inputs = options->free_inputs,
     .nodes = nodes,
     .n_nodes = index->graphs[0].n_nodes,
     .tags = p.tags,
     .reuse = p.reuse,
     .last_use = last_use,
+    .bytes = p.bytes,
+    .handed = p.handed,
+    .calls = p.calls,
   };
   return profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node) ? memory : NULL;
+}
+
+const OnnxlMemory *
+onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, OnnxlArena *arena, GError **error)
+{
+  return memory_new(inference, options, NULL, arena, error);
 }

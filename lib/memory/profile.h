@@ -1,9 +1,13 @@
 /* The memory of a model before it runs: for each node the bytes that are live when it starts and that it adds, as
- * expressions over the model's symbols, and the peak.
+ * expressions over the model's symbols, and the peak. It is also the plan that a run obeys, which then needs just that.
  *
  * Inputs and initializers are live from the start to the end, the output of a Constant node from its node to the end,
  * every other value from its node to its last use (a use inside a nested graph counts at the node that holds it); a graph
- * output to the end. Where the in-place plan lets an output take over the buffer of a dying input it costs nothing. */
+ * output to the end. Where the in-place plan lets an output take over the buffer of a dying input it costs nothing.
+ *
+ * A nested graph or function body is profiled in the same way where its node stands: its peak is what the node needs
+ * beside its outputs. What the body hands out counts 0 there, because it counts as the node's output, and so do the
+ * arguments of a function, which are the caller's. */
 #ifndef ONNXL_MEMORY_PROFILE_H
 #define ONNXL_MEMORY_PROFILE_H
 
@@ -18,6 +22,7 @@ typedef enum OnnxlInplace {
 typedef struct OnnxlMemoryOptions {
   OnnxlInplace inplace;
   bool free_inputs; /* inputs die after their last use */
+  bool stored;      /* in-place pairs are those in the nodes' metadata; inplace is for the bodies of functions */
 } OnnxlMemoryOptions;
 
 /* What bytes are for, in the order in which they are printed. */
@@ -49,8 +54,10 @@ typedef struct OnnxlNodeMemory {
   OnnxlBucket outputs;
 } OnnxlNodeMemory;
 
-typedef struct OnnxlMemory {
+typedef struct OnnxlMemory OnnxlMemory;
+struct OnnxlMemory {
   const OnnxlInference *inference;
+  bool free_inputs;
   const OnnxlNodeMemory *nodes; /* by node id of the main graph */
   uint32_t n_nodes;
   OnnxlExpr peak;               /* the largest total; 0 for a graph without nodes; NULL when not known */
@@ -58,10 +65,17 @@ typedef struct OnnxlMemory {
   const OnnxlTag *tags;         /* by value id */
   const uint32_t *reuse;        /* by value id: the value whose buffer it takes over, or ONNXL_NONE */
   const uint32_t *last_use;     /* by value id: last node of the value's own graph that needs it; ONNXL_NONE = unused */
-} OnnxlMemory;
+  const OnnxlExpr *bytes;       /* by value id: of the buffer that it lives in; NULL = unknown */
+  const bool *handed;           /* by value id: counts 0 in its graph, because the node around it counts it */
+  const OnnxlMemory *const *calls; /* by node id: of the function that the node calls, for this call, or NULL */
+};
+
+/* True for the output of a Constant node, which lives to the end of its graph. */
+bool onnxl_memory_is_constant(const OnnxlIndexNode *node);
 
 /* Profiles the main graph of an inference. Returns: in the arena; NULL with ONNXL_ERROR_LIMIT when a number of bytes does
- * not fit in 64 bits or the arena is exhausted. */
+ * not fit in 64 bits or the arena is exhausted, with ONNXL_ERROR_INVALID for an initializer of such a size and for a
+ * stored plan that does not fit the model. */
 const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
                                     OnnxlArena *arena, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

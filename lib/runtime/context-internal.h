@@ -12,6 +12,8 @@ struct OnnxlFrame {
   const OnnxlBody *body;
   OnnxlValue **values;   /* by value id of the body's index, NULL = not alive */
   OnnxlFrame *caller;    /* NULL for the main graph */
+  const OnnxlMemory *memory; /* the plan of memory for the body, or NULL */
+  uint64_t *buffers;         /* by value id: bytes that count for the value, with a plan of memory */
   const OnnxlNode *call; /* the calling node */
 };
 
@@ -32,16 +34,23 @@ struct OnnxlKernelContext {
   uint32_t n_inputs;
   uint32_t n_outputs;
   Scratch *scratch;
+  uint32_t overwritten; /* the input whose buffer output 0 may take over, or ONNXL_NONE */
   OnnxlValue **kept; /* attribute tensors that live until the kernel returns */
   uint32_t n_kept;
 };
+
+/* Bytes of one graph while it runs. */
+typedef struct OnnxlAccount {
+  uint64_t live, peak;
+  uint64_t scratch; /* what the bodies of the running node needed beside it */
+} OnnxlAccount;
 
 struct OnnxlExecutor {
   OnnxlPlan *plan;
   OnnxlExecutorOptions options;
   OnnxlFrame main;
-  uint64_t live_bytes; /* in the accounting of events */
-  uint64_t peak_bytes;
+  OnnxlAccount account; /* of the innermost graph that runs */
+  struct OnnxlSizes *sizes; /* of the symbols in a plan of memory, while a run lasts */
   uint32_t live_buffers;
   OnnxlRandom random;
   uint32_t depth;     /* graphs that are running, one inside the other */

@@ -3,6 +3,7 @@
 #include "runtime/context-internal.h"
 #include "runtime/tensor.h"
 #include "support/number.h"
+#include "support/size.h"
 
 const OnnxlOpSchema *
 onnxl_ctx_schema(const OnnxlKernelContext *context)
@@ -47,12 +48,36 @@ onnxl_ctx_wants(const OnnxlKernelContext *context, uint32_t i)
   return i < node->n_outputs && node->outputs[i] != ONNXL_NONE;
 }
 
+/* The buffer of the input that output 0 may take over, under the output's dims; NULL when somebody else sees it as well or
+ * it has another size. */
+static OnnxlValue *
+take_over(const OnnxlKernelContext *context, int32_t elem_type, size_t rank, const int64_t *dims)
+{
+  uint32_t k = context->overwritten;
+  OnnxlValue *in = k == ONNXL_NONE ? NULL : context->inputs[k];
+  int64_t count;
+
+  if (!in || in->kind != ONNXL_KIND_TENSOR || rank > ONNXL_MAX_RANK || !onnxl_shape_count(dims, rank, &count) ||
+      count != in->count || onnxl_data_type_bits(elem_type) == 0 ||
+      onnxl_data_type_bits(elem_type) != onnxl_data_type_bits(in->elem_type))
+    return NULL;
+  /* The frame holds the value beside the context, unless it was converted for the kernel. */
+  uint32_t node_input = context->frame->body->index->nodes[context->node].inputs[k];
+  uint32_t holders = context->frame->values[node_input] == in ? 2 : 1;
+  const OnnxlValue *owner = in->base ? in->base : in;
+  if (in->refs != holders || !owner->owned || (in->base && in->base->refs != 1))
+    return NULL;
+  return onnxl_value_new_view(in, elem_type, rank, dims);
+}
+
 OnnxlValue *
 onnxl_ctx_output(OnnxlKernelContext *context, uint32_t i, int32_t elem_type, size_t rank, const int64_t *dims,
                  GError **error)
 {
   GError *failed = NULL;
-  OnnxlValue *value = onnxl_value_new_tensor(onnxl_ctx_allocator(context), elem_type, rank, dims, "an output", &failed);
+  OnnxlValue *value = i == 0 ? take_over(context, elem_type, rank, dims) : NULL;
+  if (!value)
+    value = onnxl_value_new_tensor(onnxl_ctx_allocator(context), elem_type, rank, dims, "an output", &failed);
   if (!value) {
     onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
     g_error_free(failed);

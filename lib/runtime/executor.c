@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "runtime/account-internal.h"
 #include "runtime/context-internal.h"
 #include "runtime/tensor.h"
 #include "runtime/widen-internal.h"
@@ -76,41 +77,19 @@ onnxl_executor_output(const OnnxlExecutor *executor, uint32_t i)
 uint64_t
 onnxl_executor_peak(const OnnxlExecutor *executor)
 {
-  return executor->peak_bytes;
+  return executor->account.peak;
 }
 
-/* --- accounting and events: of the main graph only --- */
+/* --- events: of the main graph only --- */
 
 static void
 emit(OnnxlExecutor *executor, OnnxlEvent event)
 {
   if (!executor->options.event)
     return;
-  event.live_bytes = executor->live_bytes;
-  event.peak_bytes = executor->peak_bytes;
+  event.live_bytes = executor->account.live;
+  event.peak_bytes = executor->account.peak;
   executor->options.event(executor->options.event_data, &event);
-}
-
-/* Inputs and graph outputs are the caller's memory. */
-static uint64_t
-counted_bytes(const OnnxlIndexValue *place, const OnnxlValue *value)
-{
-  return place->kind == ONNXL_VALUE_INPUT || place->is_output ? 0 : onnxl_value_bytes(value);
-}
-
-static bool
-count_value(OnnxlExecutor *executor, const OnnxlIndexValue *place, const OnnxlValue *value, GError **error)
-{
-  uint64_t bytes = counted_bytes(place, value);
-  executor->live_bytes += bytes;
-  executor->peak_bytes = MAX(executor->peak_bytes, executor->live_bytes);
-  if (bytes == 0)
-    return true;
-  executor->live_buffers++;
-  if (executor->options.max_buffers > 0 && executor->live_buffers > executor->options.max_buffers)
-    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the value %.*s needs a buffer when all %u of --max-buffers are in use",
-                      ONNXL_ARG(place->name), executor->options.max_buffers);
-  return true;
 }
 
 static void
@@ -118,23 +97,20 @@ release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
 {
   OnnxlValue *value = frame->values[v];
   const OnnxlIndexValue *place = &frame->body->index->values[v];
-  if (!value)
+  if (!value || !onnxl_account_releases(frame, v))
     return;
+  onnxl_account_remove(executor, frame, v);
   frame->values[v] = NULL;
-  if (frame == &executor->main && place->graph == 0) {
-    uint64_t bytes = counted_bytes(place, value);
-    executor->live_bytes -= bytes;
-    executor->live_buffers -= bytes > 0;
+  if (frame == &executor->main && place->graph == 0)
     emit(executor,
          (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 });
-  }
   onnxl_value_unref(value);
 }
 
 /* --- frames --- */
 
 static bool
-open_frame(OnnxlFrame *frame, GError **error)
+open_frame(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node, GError **error)
 {
   const OnnxlIndex *index = frame->body->index;
   frame->values = g_try_new0(OnnxlValue *, (gsize)index->n_values + 1);
@@ -143,7 +119,7 @@ open_frame(OnnxlFrame *frame, GError **error)
   for (uint32_t v = 0; v < index->n_values; v++)
     if (frame->body->constants[v])
       frame->values[v] = onnxl_value_ref(frame->body->constants[v]);
-  return true;
+  return onnxl_account_open(executor, frame, caller_node, error);
 }
 
 static void
@@ -152,6 +128,7 @@ close_frame(OnnxlFrame *frame)
   for (uint32_t v = 0; frame->values && v < frame->body->index->n_values; v++)
     onnxl_value_unref(frame->values[v]);
   g_clear_pointer(&frame->values, g_free);
+  onnxl_account_close(frame);
 }
 
 /* --- nodes --- */
@@ -167,8 +144,10 @@ run_call(OnnxlKernelContext *context, GError **error)
   if (context->n_outputs > graph->n_outputs)
     return onnxl_ctx_invalid(context, error, "%u outputs are named when the function has %u", context->n_outputs,
                              graph->n_outputs);
-  if (!open_frame(&frame, error))
+  if (!open_frame(context->executor, &frame, context->node, error)) {
+    close_frame(&frame);
     return false;
+  }
   for (uint32_t i = 0; i < context->n_inputs; i++)
     if (context->inputs[i])
       frame.values[graph->inputs[i]] = onnxl_value_ref(context->inputs[i]);
@@ -206,10 +185,10 @@ store_outputs(OnnxlKernelContext *context, GError **error)
     frame->values[v] = context->outputs[i];
     context->outputs[i] = NULL;
     onnxl_value_unref(old);
+    if (!onnxl_account_add(executor, frame, v, error))
+      return false;
     if (frame != &executor->main || node->graph != 0)
       continue;
-    if (!count_value(executor, &index->values[v], frame->values[v], error))
-      return false;
     emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
                                  .kind = ONNXL_EVENT_INTERMEDIATE,
                                  .name = index->values[v].name,
@@ -237,7 +216,8 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
                                  .step = step,
                                  .inputs = many ? many : few,
                                  .n_inputs = node->n_inputs,
-                                 .n_outputs = n_outputs };
+                                 .n_outputs = n_outputs,
+                                 .overwritten = onnxl_account_overwritten(frame, id) };
   context.outputs = many ? many + node->n_inputs : few + FEW;
   for (uint32_t i = 0; i < node->n_inputs; i++) {
     OnnxlValue *value = node->inputs[i] == ONNXL_NONE ? NULL : frame->values[node->inputs[i]];
@@ -252,6 +232,7 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   uint64_t duration = is_main ? now_ns() - start : 0;
   drop_scratch(&context);
   good = good && store_outputs(&context, error);
+  uint64_t temporary = good ? onnxl_account_node_ran(executor, frame, id) : 0;
   for (uint32_t i = 0; i < node->n_inputs; i++)
     onnxl_value_unref(context.inputs[i]);
   for (uint32_t i = 0; i < n_outputs; i++)
@@ -263,8 +244,23 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
                                  .node = id,
                                  .proto = node->proto,
                                  .duration_ns = duration,
-                                 .workspace_bytes = executor->plan->allocator->workspace_peak });
+                                 .workspace_bytes = executor->plan->allocator->workspace_peak + temporary });
+  onnxl_account_node_ended(executor);
   return good;
+}
+
+/* Inputs of the main graph that the node is the last to read, where the plan lets them die. */
+static void
+release_inputs(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id)
+{
+  const OnnxlIndex *index = frame->body->index;
+  const OnnxlIndexNode *node = &index->nodes[id];
+  for (uint32_t i = 0; i < node->n_inputs + node->n_captures; i++) {
+    uint32_t v = i < node->n_inputs ? node->inputs[i] : node->captures[i - node->n_inputs];
+    if (v != ONNXL_NONE && index->values[v].kind == ONNXL_VALUE_INPUT && index->values[v].graph == 0 &&
+        !index->values[v].is_output && frame->memory->last_use[v] == id)
+      release_value(executor, frame, v);
+  }
 }
 
 static bool
@@ -278,6 +274,8 @@ run_nodes(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error
     const OnnxlStep *step = &frame->body->steps[id];
     for (uint32_t i = 0; !keep && i < step->n_release; i++)
       release_value(executor, frame, step->release[i]);
+    if (frame->memory && frame->memory->free_inputs && g == 0)
+      release_inputs(executor, frame, id);
   }
   for (uint32_t i = 0; i < graph->n_outputs; i++)
     if (!frame->values[graph->outputs[i]]) {
@@ -299,7 +297,12 @@ onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g,
                       "(--max-depth)",
                       executor->options.max_depth);
   executor->depth++;
-  bool good = run_nodes(executor, frame, g, error);
+  bool is_body = frame != &executor->main || g != 0;
+  OnnxlAccount outer;
+  bool good = (!is_body || onnxl_account_enter(executor, frame, g, &outer, error)) &&
+              run_nodes(executor, frame, g, error);
+  if (is_body)
+    onnxl_account_leave(executor, &outer);
   executor->depth--;
   return good;
 }
@@ -420,6 +423,7 @@ bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
     good = check_input(place, inputs[i], &symbols, error);
     onnxl_value_unref(*slot);
     *slot = onnxl_value_ref(inputs[i]);
+    good = good && onnxl_account_add(executor, frame, graph->inputs[i], error);
     emit(executor,
          (OnnxlEvent){
            .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INPUT, .name = place->name, .value = inputs[i], .node = -1 });
@@ -438,7 +442,7 @@ announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError
     const OnnxlIndexValue *place = &frame->body->index->values[v];
     if (frame->values[v] != frame->body->constants[v]) /* the caller gave a value of its own */
       continue;
-    if (!count_value(executor, place, frame->values[v], error))
+    if (!onnxl_account_add(executor, frame, v, error))
       return false;
     emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
                                  .kind = ONNXL_EVENT_INITIALIZER,
@@ -454,16 +458,15 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
 {
   const OnnxlIndexGraph *graph = main_graph(executor);
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
-  executor->live_bytes = executor->peak_bytes = 0;
-  executor->live_buffers = 0;
   executor->depth = 0;
   g_clear_pointer(&executor->failed_path, g_free);
   executor->random = (OnnxlRandom){ executor->options.seed, 0 };
-  bool good = open_frame(&executor->main, error) && bind_inputs(executor, inputs, error) &&
+  bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, 0, error) && bind_inputs(executor, inputs, error) &&
               announce_initializers(executor, inputs, error) &&
               onnxl_executor_run_graph(executor, &executor->main, 0, error);
   for (uint32_t i = 0; good && i < graph->n_outputs; i++)
     ret_outputs[i] = onnxl_value_ref(executor->main.values[graph->outputs[i]]);
   close_frame(&executor->main);
+  onnxl_account_stop(executor);
   return good;
 }

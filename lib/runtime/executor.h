@@ -2,6 +2,7 @@
 #ifndef ONNXL_RUNTIME_EXECUTOR_H
 #define ONNXL_RUNTIME_EXECUTOR_H
 
+#include "memory/profile.h"
 #include "runtime/event.h"
 #include "runtime/plan.h"
 
@@ -10,6 +11,9 @@ typedef struct OnnxlExecutorOptions {
   uint32_t max_buffers;     /* counted values alive at one time; 0 = any number */
   uint32_t max_depth;       /* nested function calls and graphs; 0 = 200 */
   uint64_t seed;            /* of random operators without a seed of their own */
+  /* The plan of memory to obey, or NULL; of the plan's model, and it must outlive the executor. Buffers are then taken over
+   * where it says so, and inputs, graph outputs and the bodies of nodes count, too. Not with keep. */
+  const OnnxlMemory *memory;
   OnnxlEventFunction event; /* called for each event, or NULL */
   void *event_data;
 } OnnxlExecutorOptions;

@@ -148,14 +148,12 @@ fold(OnnxlKernelContext *context, OnnxlBinaryRow row, OnnxlValue **ret_result, G
   OnnxlValue *result = onnxl_ctx_output(context, 0, first->elem_type, rank, dims, error);
   if (!result)
     return false;
-  int64_t strides[ONNXL_MAX_RANK];
-  OnnxlLoop loop;
-  onnxl_loop_init(&loop, dims, rank);
-  onnxl_loop_add(&loop, first);
-  for (uint32_t i = 0; i < rank; i++)
-    strides[i] = loop.strides[0][i];
-  onnxl_copy_strided(result->data, first->data, dims, rank, strides, onnxl_element_size(first));
-  for (uint32_t i = 1; i < n; i++)
+  /* The result may lie over one of the first two inputs, so these are combined before anything is written. */
+  if (n > 1)
+    onnxl_binary_into(result, first, inputs[1], row);
+  else if (result->data != first->data)
+    memcpy(result->data, first->data, first->bytes);
+  for (uint32_t i = 2; i < n; i++)
     onnxl_binary_into(result, result, inputs[i], row);
   *ret_result = result;
   return true;

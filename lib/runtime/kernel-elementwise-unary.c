@@ -208,7 +208,7 @@ run_bit_cast(OnnxlKernelContext *context, GError **error)
   OnnxlValue *output = onnxl_ctx_output(context, 0, (int32_t)type, input->rank, input->dims, error);
   if (!output)
     return false;
-  memcpy(output->data, input->data, input->bytes);
+  memmove(output->data, input->data, input->bytes); /* they may be the same */
   /* Any bits may come in, but a bool is 0 or 1 everywhere else. */
   for (uint64_t i = 0; type == ONNXL_TYPE_BOOL && i < output->bytes; i++)
     ((uint8_t *)output->data)[i] = ((uint8_t *)output->data)[i] != 0;

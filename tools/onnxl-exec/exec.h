@@ -21,7 +21,7 @@ typedef struct ExecOptions {
   int profile_by; /* 0 node, 1 operator */
   uint32_t top;
   const char *trace;
-  bool no_release;
+  bool no_release, plan;
   uint32_t max_buffers, threads, repeat, warmup;
   bool check_shapes, check_values;
   int fail_on; /* 0 nothing, 1 NaN, 2 infinities */
@@ -36,6 +36,7 @@ extern ExecOptions exec_options;
 typedef struct Session {
   OnnxlModel *model;
   OnnxlPlan *plan;
+  OnnxlInference *inference; /* of the plan of memory that the run obeys, or NULL */
   OnnxlExecutor *executor;
   OnnxlValue **inputs;
   OnnxlValue **outputs;

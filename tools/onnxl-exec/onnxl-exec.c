@@ -23,6 +23,9 @@ static const OnnxlOption options[] = {
   ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
   ONNXL_STRING(0, "trace", "FILE", &exec_options.trace, "write a trace that Chrome and Perfetto show"),
   ONNXL_FLAG(0, "no-release", &exec_options.no_release, "keep intermediate values until the end"),
+  ONNXL_FLAG(0, "plan", &exec_options.plan,
+             "write outputs over dying inputs as onnxl-mem plans it, and count inputs, outputs and nested graphs as it does; "
+             "so is a model that carries a plan run without this option"),
   ONNXL_COUNT(0, "max-buffers", "N", &exec_options.max_buffers, "fail when more than N buffers are live at one time"),
   ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads at most; kernels run on one so far"),
   ONNXL_COUNT(0, "repeat", "N", &exec_options.repeat, "run N times and print the shortest and the median time"),

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "exec.h"
+#include "memory/stored.h"
 #include "runtime/input-spec.h"
 #include "support/error.h"
 #include "support/number.h"
@@ -12,6 +13,24 @@ forward_event(void *data, const OnnxlEvent *event)
   Session *session = data;
   if (session->listening && session->event)
     session->event(session->event_data, event);
+}
+
+/* The plan of memory that the model carries, or the one that --plan asks for. *ret_memory: NULL for none. */
+static bool
+plan_memory(Session *session, OnnxlRun *run, const OnnxlMemory **ret_memory, GError **error)
+{
+  OnnxlMemoryOptions options;
+  bool stored = onnxl_memory_stored(session->model, &options);
+  *ret_memory = NULL;
+  if (exec_options.plan && exec_options.no_release)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plan releases buffers, so --no-release cannot be given with it");
+  if (!(stored || exec_options.plan) || exec_options.no_release)
+    return true;
+  options.stored = stored;
+  OnnxlArena *arena = session->model->arena;
+  session->inference = onnxl_infer(session->model, &(OnnxlInferOptions){ 0 }, arena, run->sink, error);
+  *ret_memory = session->inference ? onnxl_memory_new(session->inference, &options, arena, error) : NULL;
+  return *ret_memory != NULL;
 }
 
 bool
@@ -35,10 +54,14 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->plan = onnxl_plan_new(session->model, &plan_options, run->sink, error);
   if (!session->plan)
     return false;
+  const OnnxlMemory *memory;
+  if (!plan_memory(session, run, &memory, error))
+    return false;
   OnnxlExecutorOptions executor_options = { .keep = exec_options.no_release,
                                             .max_buffers = exec_options.max_buffers,
                                             .max_depth = common->limits.max_depth,
                                             .seed = seed,
+                                            .memory = memory,
                                             .event = forward_event,
                                             .event_data = session };
   session->executor = onnxl_executor_new(session->plan, &executor_options);
@@ -174,6 +197,7 @@ session_close(Session *session)
   g_free(session->outputs);
   g_free(session->durations);
   onnxl_executor_free(session->executor);
+  onnxl_inference_free(session->inference);
   onnxl_plan_free(session->plan);
   onnxl_model_free(session->model);
 }

@@ -40,7 +40,7 @@ static bool
 run_mem(OnnxlRun *run, GError **error)
 {
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-  OnnxlMemoryOptions memory_options = { inplace, free_inputs };
+  OnnxlMemoryOptions memory_options = { .inplace = inplace, .free_inputs = free_inputs };
 
   if (!model)
     return false;

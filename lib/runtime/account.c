@@ -1,0 +1,248 @@
+#include "runtime/account-internal.h"
+
+#include "support/error.h"
+
+/* --- sizes of symbols, which reserve what the branches need that a run does not take --- */
+
+typedef struct OnnxlSizes {
+  OnnxlArena *arena;
+  OnnxlMap places; /* of symbols in sizes */
+  int64_t *sizes;
+  size_t n_sizes, capacity;
+} OnnxlSizes;
+
+static bool
+size_of_symbol(void *data, OnnxlStr name, int64_t *ret_size)
+{
+  const OnnxlSizes *sizes = data;
+  uint32_t place = onnxl_map_get(&sizes->places, name);
+
+  if (place == ONNXL_MAP_NONE)
+    return false;
+  *ret_size = sizes->sizes[place];
+  return true;
+}
+
+static bool
+bind_sizes(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *value)
+{
+  for (uint32_t i = 0; info->has_rank && i < info->rank && info->rank == value->rank; i++) {
+    OnnxlStr name;
+    bool added;
+    if (!info->dims[i] || !onnxl_expr_is_symbol(info->dims[i], &name))
+      continue;
+    if (!ONNXL_GROW(sizes->arena, &sizes->sizes, sizes->n_sizes, &sizes->capacity) ||
+        !onnxl_map_put(&sizes->places, name, (uint32_t)sizes->n_sizes, &added))
+      return false;
+    if (added)
+      sizes->sizes[sizes->n_sizes++] = value->dims[i];
+  }
+  return true;
+}
+
+bool
+onnxl_account_start(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
+{
+  const OnnxlMemory *memory = executor->options.memory;
+
+  executor->account = (OnnxlAccount){ 0 };
+  executor->live_buffers = 0;
+  if (!memory)
+    return true;
+  OnnxlSizes *sizes = executor->sizes = g_new0(OnnxlSizes, 1);
+  sizes->arena = onnxl_arena_new(SIZE_MAX);
+  sizes->places = onnxl_map_new(sizes->arena, 0);
+  for (uint32_t i = 0; i < onnxl_executor_n_inputs(executor); i++) {
+    const OnnxlInfo *info = &memory->inference->values[memory->inference->index->graphs[0].inputs[i]];
+    if (inputs[i] && info->kind == ONNXL_KIND_TENSOR && !bind_sizes(sizes, info, inputs[i]))
+      return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
+  }
+  return true;
+}
+
+void
+onnxl_account_stop(OnnxlExecutor *executor)
+{
+  if (!executor->sizes)
+    return;
+  onnxl_arena_free(executor->sizes->arena);
+  g_clear_pointer(&executor->sizes, g_free);
+}
+
+/* --- frames --- */
+
+bool
+onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node, GError **error)
+{
+  if (!executor->options.memory)
+    return true;
+  frame->memory = frame->caller ? (frame->caller->memory ? frame->caller->memory->calls[caller_node] : NULL)
+                                : executor->options.memory;
+  frame->buffers = g_try_new0(uint64_t, (gsize)frame->body->index->n_values + 1);
+  return frame->buffers || onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values",
+                                      frame->body->index->n_values);
+}
+
+void
+onnxl_account_close(OnnxlFrame *frame)
+{
+  g_clear_pointer(&frame->buffers, g_free);
+}
+
+/* --- values --- */
+
+static bool
+is_main(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v)
+{
+  return frame == &executor->main && frame->body->index->values[v].graph == 0;
+}
+
+/* Bytes of a value in its graph; 0 for what is counted elsewhere. */
+static uint64_t
+counted_bytes(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v)
+{
+  const OnnxlIndexValue *place = &frame->body->index->values[v];
+
+  if (frame->memory)
+    return frame->memory->handed[v] ? 0 : onnxl_value_bytes(frame->values[v]);
+  if (executor->options.memory || !is_main(executor, frame, v) || place->kind == ONNXL_VALUE_INPUT || place->is_output)
+    return 0;
+  return onnxl_value_bytes(frame->values[v]);
+}
+
+bool
+onnxl_account_add(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **error)
+{
+  OnnxlAccount *account = &executor->account;
+  uint64_t bytes = counted_bytes(executor, frame, v);
+
+  if (frame->memory) {
+    uint32_t from = frame->memory->reuse[v];
+    bool moves = from != ONNXL_NONE && !frame->memory->handed[v];
+    frame->buffers[v] = moves ? frame->buffers[from] : bytes;
+    if (moves) {
+      frame->buffers[from] = 0;
+      return true;
+    }
+  }
+  account->live += bytes;
+  account->peak = MAX(account->peak, account->live);
+  if (bytes == 0)
+    return true;
+  executor->live_buffers++;
+  if (executor->options.max_buffers > 0 && executor->live_buffers > executor->options.max_buffers)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the value %.*s needs a buffer when all %u of --max-buffers are in use",
+                      ONNXL_ARG(frame->body->index->values[v].name), executor->options.max_buffers);
+  return true;
+}
+
+void
+onnxl_account_remove(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
+{
+  uint64_t bytes = frame->memory ? frame->buffers[v] : counted_bytes(executor, frame, v);
+
+  if (frame->memory)
+    frame->buffers[v] = 0;
+  executor->account.live -= bytes;
+  executor->live_buffers -= bytes > 0;
+}
+
+bool
+onnxl_account_releases(const OnnxlFrame *frame, uint32_t v)
+{
+  const OnnxlIndexValue *value = &frame->body->index->values[v];
+
+  return !frame->memory || value->kind != ONNXL_VALUE_NODE_OUTPUT ||
+         !onnxl_memory_is_constant(&frame->body->index->nodes[value->producer]);
+}
+
+/* --- nodes and bodies --- */
+
+/* What the plan sets aside for the bodies of a node of the main graph: also for the branch that is not taken. */
+static uint64_t
+reserved_bytes(const OnnxlExecutor *executor, uint32_t node)
+{
+  OnnxlExpr scratch = executor->options.memory->nodes[node].outputs.amounts[ONNXL_TAG_SCRATCH];
+  int64_t bytes;
+
+  if (!scratch || !onnxl_expr_evaluate(scratch, size_of_symbol, executor->sizes, &bytes, NULL))
+    return 0;
+  return (uint64_t)MAX(bytes, 0);
+}
+
+uint64_t
+onnxl_account_node_ran(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id)
+{
+  const OnnxlIndexNode *node = &frame->body->index->nodes[id];
+  OnnxlAccount *account = &executor->account;
+  uint64_t temporary = 0;
+
+  if (!frame->memory)
+    return 0;
+  if (frame == &executor->main && node->graph == 0)
+    account->scratch = MAX(account->scratch, reserved_bytes(executor, id));
+  account->live += account->scratch;
+  account->peak = MAX(account->peak, account->live);
+  for (uint32_t o = 0; o < node->n_outputs; o++) {
+    uint32_t v = node->outputs[o], from = v == ONNXL_NONE ? ONNXL_NONE : frame->memory->reuse[v];
+    if (from != ONNXL_NONE && frame->values[v] && frame->values[from] &&
+        frame->values[v]->data != frame->values[from]->data)
+      temporary += onnxl_value_bytes(frame->values[v]);
+  }
+  return temporary;
+}
+
+void
+onnxl_account_node_ended(OnnxlExecutor *executor)
+{
+  executor->account.live -= executor->account.scratch;
+  executor->account.scratch = 0;
+}
+
+bool
+onnxl_account_enter(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, OnnxlAccount *ret_outer, GError **error)
+{
+  const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
+
+  *ret_outer = executor->account;
+  if (!executor->options.memory)
+    return true;
+  executor->account = (OnnxlAccount){ 0 };
+  for (uint32_t i = 0; i < graph->n_inputs; i++)
+    if (frame->values[graph->inputs[i]] && frame->body->index->values[graph->inputs[i]].kind == ONNXL_VALUE_INPUT &&
+        !onnxl_account_add(executor, frame, graph->inputs[i], error))
+      return false;
+  for (uint32_t i = 0; i < graph->n_initializers; i++)
+    if (!onnxl_account_add(executor, frame, graph->initializers[i], error))
+      return false;
+  return true;
+}
+
+void
+onnxl_account_leave(OnnxlExecutor *executor, const OnnxlAccount *outer)
+{
+  uint64_t needed = executor->account.peak;
+
+  if (!executor->options.memory)
+    return;
+  executor->account = *outer;
+  executor->account.scratch = MAX(executor->account.scratch, needed);
+}
+
+/* --- in place --- */
+
+uint32_t
+onnxl_account_overwritten(const OnnxlFrame *frame, uint32_t id)
+{
+  const OnnxlIndexNode *node = &frame->body->index->nodes[id];
+  const OnnxlOpSchema *schema = frame->body->steps[id].schema;
+  uint32_t v = node->n_outputs > 0 ? node->outputs[0] : ONNXL_NONE;
+  uint32_t from = frame->memory && v != ONNXL_NONE ? frame->memory->reuse[v] : ONNXL_NONE;
+  /* An operator with any number of inputs reads those behind the second one after it has written. */
+  uint32_t mask = !schema ? 0 : schema->inplace == UINT32_MAX ? 3 : schema->inplace;
+
+  for (uint32_t k = 0; from != ONNXL_NONE && k < node->n_inputs && k < 32; k++)
+    if (node->inputs[k] == from)
+      return mask >> k & 1 ? k : ONNXL_NONE;
+  return ONNXL_NONE;
+}
