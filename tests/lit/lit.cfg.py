@@ -64,6 +64,12 @@ config.substitutions += [
     ("%build", build),
 ]
 
+try:
+    for end in os.openpty():
+        os.close(end)
+    config.available_features.add("terminal")
+except OSError:         # a container without /dev/pts
+    pass
 if config.onnxl_sanitized:
     config.available_features.add("sanitizer")
 if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL,
