@@ -44,8 +44,8 @@ static const OnnxlOption model_options[] = {
              "bytes of model metadata (default: 256M, or 16 times the input without payloads)"),
   ONNXL_COUNT(0, "max-depth", "N", &common.limits.max_depth, "nesting of the model (default: 200)"),
   ONNXL_FLAG('M', "MD", &common.dependencies, "write a Makefile dependency file naming every file read"),
-  ONNXL_STRING('M', "MF", "FILE", &common.dependency_file, "its name (default: the output's with .d)"),
-  ONNXL_VALUES('M', "MT", "TARGET", &common.dependency_targets, "the target in it (default: the output)"),
+  ONNXL_STRING('M', "MF", "FILE", &common.dependency_file, "its name (default: the output's with .d); implies -MD"),
+  ONNXL_VALUES('M', "MT", "TARGET", &common.dependency_targets, "the target in it (default: the output); implies -MD"),
   ONNXL_OPTIONS_END,
 };
 static const OnnxlOption format_options[] = {
@@ -327,6 +327,8 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
   common = (OnnxlCommonOptions){ .max_errors = 20, .limits = { .max_depth = 200 } };
   size_t n_tables = collect_tables(tool, tables);
   bool ok = onnxl_options_parse(tables, n_tables, argc, argv, &run.operands, &error);
+  /* Who says what the file is called, or what stands in it, wants one. */
+  common.dependencies |= common.dependency_file || common.dependency_targets.count > 0;
   if (ok && (help || version || print_options)) {
     ok = print_information(tool, &error);
   } else if (ok) {

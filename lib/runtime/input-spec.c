@@ -180,6 +180,8 @@ parse_list(Literal *literal, uint32_t depth, GError **error)
   int64_t n = 0;
   literal->at++;
   for (skip_blanks(literal); *literal->at != ']'; skip_blanks(literal), n++) {
+    if (*literal->at == '\0')
+      return literal_fail(literal, "a ']' is missing", error);
     if (n > 0 && *literal->at == ',')
       literal->at++;
     if (!parse_list(literal, depth + 1, error))

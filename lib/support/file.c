@@ -121,6 +121,8 @@ is_readable_device(int fd, const struct stat *status)
 static bool
 open_named(OnnxlFile *file, GError **error)
 {
+  if (*file->path == '\0')
+    return onnxl_fail(error, ONNXL_ERROR_IO, "the name of the input is empty");
   /* Without O_NONBLOCK a FIFO that nobody writes, or a device, could hang here before its kind is known. */
   file->fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file->fd < 0 && errno == ENXIO)

@@ -102,16 +102,16 @@ run_tool(OnnxlRun *run, GError **error)
 
 static const OnnxlTool tool = {
   .name = "onnxl-exec",
-  .usage = "[OPTION]… [MODEL]\n       onnxl-exec --test [OPTION]… FOLDER…",
+  .usage = "[OPTION]... [MODEL]\n       onnxl-exec --test [OPTION]... FOLDER...",
   .summary = "Runs a model and prints its outputs.",
-  .examples = "onnxl-exec --input x=arange --dim N=8 model.onnx\n"
-              "  runs a model on 0, 1, 2, …\n"
-              "onnxl-exec --input x=@x.npy --output-dir out model.onnx\n"
-              "  reads and writes arrays of numpy\n"
-              "onnxl-exec --random --dim N=1 --profile model.onnx\n"
-              "  shows how long each node takes\n"
-              "onnxl-exec --test cases/*\n"
-              "  compares with known answers\n",
+  .examples = "  onnxl-exec --input x=arange --dim N=8 model.onnx\n"
+              "      Runs a model on 0, 1, 2 and so on.\n"
+              "  onnxl-exec --input x=@x.npy --output-dir out model.onnx\n"
+              "      Reads and writes arrays of numpy.\n"
+              "  onnxl-exec --random --dim N=1 --profile model.onnx\n"
+              "      Shows how long each node takes.\n"
+              "  onnxl-exec --test cases/*\n"
+              "      Compares with known answers.\n",
   .options = options,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT,
   .max_operands = SIZE_MAX,

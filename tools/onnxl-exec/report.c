@@ -203,7 +203,7 @@ print_operators(Report *report, OnnxlOutput *out)
     onnxl_table_text(table, sum->proto->op_type);
     onnxl_table_int64(table, sum->index);
     onnxl_table_int64(table, (int64_t)sum->duration_ns);
-    onnxl_table_printf(table, "%.1f", total > 0 ? 100.0 * (double)sum->duration_ns / (double)total : 0);
+    onnxl_table_double(table, total > 0 ? round(1000.0 * (double)sum->duration_ns / (double)total) / 10 : 0);
   }
   onnxl_table_write(table, report->run->common.format, out);
   onnxl_table_free(table);

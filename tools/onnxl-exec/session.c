@@ -106,6 +106,24 @@ find_input(const OnnxlExecutor *executor, const char *text, const char **ret_spe
   return found;
 }
 
+/* A value that was given may not contradict the size that --dim gives a symbol of its declaration. */
+static bool
+check_dims(const OnnxlIndexValue *place, const OnnxlValue *value, OnnxlBindings *bindings, GError **error)
+{
+  const OnnxlType *type = place->info ? place->info->type : NULL;
+  const OnnxlShapeProto *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+  for (uint32_t i = 0; shape && i < shape->dim.count && i < value->rank; i++) {
+    OnnxlStr name = shape->dim.items[i].dim_param;
+    int64_t size;
+    if (symbol_size(bindings, name, &size) && size != value->dims[i])
+      return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                        "axis %u of the input %.*s has the size %" G_GINT64_FORMAT ", but --dim %.*s=%" G_GINT64_FORMAT
+                        " is given",
+                        i, ONNXL_ARG(place->name), value->dims[i], ONNXL_ARG(name), size);
+  }
+  return true;
+}
+
 bool
 session_read_inputs(Session *session, OnnxlRun *run, GError **error)
 {
@@ -127,7 +145,8 @@ session_read_inputs(Session *session, OnnxlRun *run, GError **error)
     else {
       session->inputs[input] =
         onnxl_input_read(&context, onnxl_executor_input(session->executor, input), spec, &file, error);
-      good = session->inputs[input] != NULL;
+      good = session->inputs[input] != NULL && check_dims(onnxl_executor_input(session->executor, input),
+                                                          session->inputs[input], &bindings, error);
       onnxl_run_add_input(run, file);
     }
   }
