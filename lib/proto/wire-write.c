@@ -15,7 +15,7 @@ enum {
 
 typedef struct Chunk {
   struct Chunk *next;
-  char bytes[(64 << 10) - sizeof(struct Chunk *)];
+  char bytes[(16 << 10) - sizeof(struct Chunk *)];
 } Chunk;
 
 typedef struct Writer {
