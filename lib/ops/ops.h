@@ -45,8 +45,8 @@ typedef struct OnnxlOpConstraint {
 
 typedef struct OnnxlOpSchema {
   OnnxlOp op;
-  char domain[28]; /* "" for ai.onnx */
-  char name[28];
+  char domain[32]; /* "" for ai.onnx */
+  char name[32];
   int32_t since;
   int32_t min_inputs, max_inputs;   /* max INT32_MAX = any number */
   int32_t min_outputs, max_outputs;
@@ -60,8 +60,8 @@ typedef struct OnnxlOpSchema {
   uint8_t n_inputs, n_outputs, n_attributes, n_constraints;
   uint32_t inplace;            /* bit i: output 0 may overwrite input i, which the kernel reads element by element, when
                                 * both have the same number of elements and the same size of an element */
-  char shape_rule[28];         /* the column's text: a name or "NONE" */
-  char kernel[28];
+  char shape_rule[32];         /* the column's text: a name or "NONE" */
+  char kernel[32];
 } OnnxlOpSchema;
 
 /* The row of an id, which must be below ONNXL_N_OPS. */
