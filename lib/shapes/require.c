@@ -189,25 +189,9 @@ onnxl_shape_require(OnnxlShapeRun *run)
     onnxl_shape_add_constraint(run, c.lhs, c.relation, c.rhs);
     set_bound(run, &c);
   }
-  run->n_required = run->n_constraints;
   /* A bound may come after what it contradicts. */
-  for (size_t i = 0; i < run->n_required; i++)
+  for (size_t i = 0; i < run->n_constraints; i++)
     if (verdict(run, run->constraints[i].lhs, run->constraints[i].relation, run->constraints[i].rhs) == NEVER)
       return contradiction(run, &run->constraints[i]);
   return true;
-}
-
-void
-onnxl_shape_check_required(OnnxlShapeRun *run)
-{
-  if (run->n_required == 0)
-    return;
-  for (size_t i = run->n_required; i < run->n_constraints; i++) {
-    const OnnxlConstraint *c = &run->constraints[i];
-    if (verdict(run, c->lhs, c->relation, c->rhs) != NEVER)
-      continue;
-    OnnxlStr lhs = onnxl_expr_text(run->pool, c->lhs), rhs = onnxl_expr_text(run->pool, c->rhs);
-    onnxl_diag(run->sink, ONNXL_DIAG_SHAPE_MISMATCH, NULL, "the model needs %.*s %s %.*s, which cannot hold with what is required",
-               ONNXL_ARG(lhs), relations[c->relation], ONNXL_ARG(rhs));
-  }
 }
