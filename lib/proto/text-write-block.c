@@ -116,11 +116,11 @@ onnxl_text_packed_items(TextPrinter *p, OnnxlFieldKind kind, OnnxlPacked packed)
     if (kind == ONNXL_FIELD_PACKED_FLOAT && (size_t)(end - at) >= sizeof f) {
       memcpy(&f, at, sizeof f);
       at += sizeof f;
-      onnxl_text_item(p, first, text, onnxl_text_float(text, f));
+      onnxl_text_item(p, first, text, onnxl_text_float(p, text, f));
     } else if (kind == ONNXL_FIELD_PACKED_DOUBLE && (size_t)(end - at) >= sizeof d) {
       memcpy(&d, at, sizeof d);
       at += sizeof d;
-      onnxl_text_item(p, first, text, onnxl_text_double(text, d));
+      onnxl_text_item(p, first, text, onnxl_text_double(p, text, d));
     } else if (kind == ONNXL_FIELD_PACKED_FLOAT || kind == ONNXL_FIELD_PACKED_DOUBLE ||
                !onnxl_packed_varint(&at, end, &value)) {
       onnxl_text_malformed(p);
@@ -231,7 +231,7 @@ onnxl_text_field_value(TextPrinter *p, const OnnxlFieldDescriptor *field, const 
     onnxl_output_int64(p->out, *(const int64_t *)member);
     break;
   case ONNXL_FIELD_FLOAT:
-    onnxl_output_write(p->out, text, onnxl_text_float(text, *(const float *)member));
+    onnxl_output_write(p->out, text, onnxl_text_float(p, text, *(const float *)member));
     break;
   case ONNXL_FIELD_MESSAGE:
     message_value(p, field->message, *(const void *const *)member);
@@ -280,6 +280,8 @@ onnxl_text_fields(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, cons
 void
 onnxl_text_block(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *message, TextFields given)
 {
-  if (fields(p, descriptor, message, given, " !{"))
+  if (p->options->lossy)
+    onnxl_text_lossy_fields(p, descriptor, message, given);
+  else if (fields(p, descriptor, message, given, " !{"))
     onnxl_output_char(p->out, '}');
 }

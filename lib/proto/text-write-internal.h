@@ -39,6 +39,8 @@ typedef struct TextPrinter {
   uint32_t notes;       /* TextNote bits in force */
   uint32_t indent;      /* of the line being written */
   uint64_t line_start;  /* position in out where the line started */
+  bool nan_lost;        /* it was said that NaNs lose their bits */
+  bool quiet;           /* what is written now was looked at for losses before */
 } TextPrinter;
 
 /* Set of field numbers below ONNXL_FIELD_NUMBERS, bit = number. */
@@ -89,8 +91,9 @@ void onnxl_text_graph_value_name(TextPrinter *p, OnnxlStr name);
 /* Identifiers joined by dots when all parts are identifiers, else one string. */
 void onnxl_text_dotted(TextPrinter *p, OnnxlStr name);
 /* Text of a float in any format; text has room for ONNXL_NUMBER_SIZE bytes. Returns: the length. */
-size_t onnxl_text_float(char *text, float value);
-size_t onnxl_text_double(char *text, double value);
+size_t onnxl_text_float(TextPrinter *p, char *text, float value);
+size_t onnxl_text_double(TextPrinter *p, char *text, double value);
+bool onnxl_text_is_identifier(OnnxlStr s);
 
 /* One number of a list: separates it from the one before, breaking the line where it would get too long. */
 void onnxl_text_item(TextPrinter *p, bool first, const char *text, size_t size);
@@ -128,6 +131,28 @@ void onnxl_text_element_type(TextPrinter *p, bool present, int32_t type);
 void onnxl_text_type(TextPrinter *p, const OnnxlType *type);
 void onnxl_text_value(TextPrinter *p, const OnnxlValueInfo *value);
 
+/* False when the type says nothing, or when one of its messages that has no place of its own in the text has unknown
+ * fields. */
+bool onnxl_text_type_is_plain(const OnnxlType *type);
+
+/* text-write-portable.c; these do nothing and return true unless portable text is asked for */
+
+/* A finding: what (a field's name) of the message is left out. Only in portable text. */
+void onnxl_text_lossy(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *message, const char *what);
+/* The same for all fields that are set and not in given. Only in portable text. */
+void onnxl_text_lossy_fields(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *message,
+                             TextFields given);
+/* Refuses a string that "…" cannot hold. Only in portable text. */
+void onnxl_text_portable_string(TextPrinter *p, OnnxlStr s);
+/* Refuses a name that is no identifier where it has to be one. what: for the message, "operator". */
+void onnxl_text_require_identifier(TextPrinter *p, const char *what, OnnxlStr name);
+/* True when the type of the value can be written; else it is left out. */
+bool onnxl_text_portable_value_type(TextPrinter *p, const OnnxlValueInfo *value);
+/* True when the tensor can be written; else it is refused. */
+bool onnxl_text_portable_tensor(TextPrinter *p, const OnnxlTensor *tensor);
+/* True when the attribute, whose value of the type stands behind `=`, can be written. Only in portable text. */
+bool onnxl_text_portable_attribute(const OnnxlAttribute *attribute, int32_t type, bool in_node);
+
 /* text-write-tensor.c */
 
 typedef enum TextTensorPlace {
@@ -157,7 +182,11 @@ bool onnxl_text_attribute_has_graph(const OnnxlAttribute *attribute);
 TextNeeds onnxl_text_attribute_needs(const TextPrinter *p, const OnnxlAttribute *attribute);
 void onnxl_text_attribute(TextPrinter *p, const OnnxlAttribute *attribute);
 /* "a = 1, b = 2"; on_lines: each one on a line of its own, one level deeper. */
-void onnxl_text_attribute_list(TextPrinter *p, const OnnxlAttributeList *list, bool on_lines);
+void onnxl_text_attribute_list(TextPrinter *p, const OnnxlAttributeList *list, bool on_lines, bool in_node);
+/* Number of attributes that are written. Portable text: the others become findings. */
+size_t onnxl_text_attributes_written(TextPrinter *p, const OnnxlAttributeList *list, bool in_node);
+/* False for an attribute that portable text leaves out. */
+bool onnxl_text_attribute_is_written(const TextPrinter *p, const OnnxlAttribute *attribute, bool in_node);
 void onnxl_text_node(TextPrinter *p, const OnnxlNode *node);
 
 /* text-write.c */

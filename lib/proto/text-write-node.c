@@ -153,7 +153,7 @@ plain_value(TextPrinter *p, const OnnxlAttribute *a, int32_t type)
 
   switch (type) {
   case ONNXL_ATTRIBUTE_FLOAT:
-    onnxl_output_write(p->out, text, onnxl_text_float(text, a->f));
+    onnxl_output_write(p->out, text, onnxl_text_float(p, text, a->f));
     break;
   case ONNXL_ATTRIBUTE_INT:
     onnxl_output_int64(p->out, a->i);
@@ -226,13 +226,14 @@ onnxl_text_attribute(TextPrinter *p, const OnnxlAttribute *a)
   else if (is_reference)
     given |= TEXT_FIELD(ATTRIBUTE_REF);
 
+  onnxl_text_require_identifier(p, "attribute", a->name);
   onnxl_text_name(p, a->name);
   bool has_block =
     set & ~given || a->doc_string.data || (a->ref_attr_name.data && !is_reference) || a->message.unknown.count > 0;
   if (has_block)
     onnxl_text_block(p, &onnxl_attribute_descriptor, a, given);
   if (type != ONNXL_ATTRIBUTE_UNDEFINED) {
-    if (!a->has_type)
+    if (!a->has_type && !p->options->lossy)
       annotation(p, a);
     /* The block may have changed the notes. */
     onnxl_text_blank(p, has_block ? onnxl_text_attribute_needs(p, a) : TEXT_NO_NEEDS);
@@ -266,13 +267,16 @@ operator(TextPrinter *p, const OnnxlNode *node)
 {
   bool dot = node->domain.data && (node->domain.size > 0 || p->notes & TEXT_NOTE_NO_DOMAIN);
 
+  onnxl_text_require_identifier(p, "operator", node->op_type);
+  if (node->overload.data)
+    onnxl_text_require_identifier(p, "overload", node->overload);
   if (node->domain.size > 0)
     onnxl_text_dotted(p, node->domain);
   if (dot)
     onnxl_output_char(p->out, '.');
   if (dot || !node->op_type.data || node->op_type.size > 0)
     onnxl_text_name(p, node->op_type);
-  if (node->overload.data) {
+  if (node->overload.data && (node->overload.size > 0 || !p->options->lossy)) {
     onnxl_output_char(p->out, ':');
     onnxl_text_name(p, node->overload);
   }
@@ -293,23 +297,49 @@ node_needs(const TextPrinter *p, const OnnxlNode *node, bool attributes_on_lines
   return needs;
 }
 
+bool
+onnxl_text_attribute_is_written(const TextPrinter *p, const OnnxlAttribute *a, bool in_node)
+{
+  return !p->options->lossy || onnxl_text_portable_attribute(a, plain_value_type(a, values_set(a)), in_node);
+}
+
+size_t
+onnxl_text_attributes_written(TextPrinter *p, const OnnxlAttributeList *list, bool in_node)
+{
+  size_t count = 0;
+
+  if (!p->options->lossy)
+    return list->count;
+  for (size_t i = 0; i < list->count; i++) {
+    const OnnxlAttribute *attribute = &list->items[i];
+    if (onnxl_text_attribute_is_written(p, attribute, in_node))
+      count++;
+    else
+      onnxl_text_lossy(p, &onnxl_attribute_descriptor, attribute, "the value");
+  }
+  return count;
+}
+
 void
-onnxl_text_attribute_list(TextPrinter *p, const OnnxlAttributeList *list, bool on_lines)
+onnxl_text_attribute_list(TextPrinter *p, const OnnxlAttributeList *list, bool on_lines, bool in_node)
 {
   uint32_t indent = p->indent;
 
-  for (size_t i = 0; i < list->count; i++) {
+  for (size_t i = 0, written = 0; i < list->count; i++) {
     const OnnxlAttribute *attribute = &list->items[i];
+    if (!onnxl_text_attribute_is_written(p, attribute, in_node))
+      continue;
     TextNeeds needs = onnxl_text_attribute_needs(p, attribute);
     if (on_lines) {
-      if (i > 0)
+      if (written > 0)
         onnxl_output_char(p->out, ',');
       onnxl_text_newline(p);
       onnxl_text_start_line(p, indent + TEXT_INDENT, needs);
     } else {
-      onnxl_text_separate(p, i == 0, needs);
+      onnxl_text_separate(p, written == 0, needs);
     }
     onnxl_text_attribute(p, attribute);
+    written++;
   }
   p->indent = indent;
 }
@@ -318,9 +348,11 @@ void
 onnxl_text_node(TextPrinter *p, const OnnxlNode *node)
 {
   bool on_lines = false;
+  size_t n_attributes = onnxl_text_attributes_written(p, &node->attribute, true);
 
   for (size_t i = 0; i < node->attribute.count; i++)
-    on_lines |= onnxl_text_attribute_has_graph(&node->attribute.items[i]);
+    on_lines |= onnxl_text_attribute_has_graph(&node->attribute.items[i]) &&
+                onnxl_text_attribute_is_written(p, &node->attribute.items[i], true);
   onnxl_text_start_line(p, p->indent, node_needs(p, node, on_lines));
   if (node->name.data) {
     onnxl_output_char(p->out, '[');
@@ -332,9 +364,9 @@ onnxl_text_node(TextPrinter *p, const OnnxlNode *node)
   uint64_t start = onnxl_output_position(p->out);
   operator(p, node);
   bool blank = onnxl_output_position(p->out) > start;
-  if (node->attribute.count > 0 && !on_lines) {
+  if (n_attributes > 0 && !on_lines) {
     onnxl_output_text(p->out, blank ? " <" : "<");
-    onnxl_text_attribute_list(p, &node->attribute, false);
+    onnxl_text_attribute_list(p, &node->attribute, false, true);
     onnxl_output_char(p->out, '>');
     blank = true;
   }
@@ -343,7 +375,7 @@ onnxl_text_node(TextPrinter *p, const OnnxlNode *node)
   onnxl_output_char(p->out, ')');
   if (on_lines) {
     onnxl_text_literal(p, " <");
-    onnxl_text_attribute_list(p, &node->attribute, true);
+    onnxl_text_attribute_list(p, &node->attribute, true, true);
     onnxl_output_char(p->out, '>');
   }
   if (node->doc_string.data || node->metadata_props.count > 0 || node->device_configurations.count > 0 ||

@@ -242,7 +242,7 @@ float_values(TextPrinter *p, OnnxlStr bytes)
 
   for (size_t at = 0; at + sizeof value <= bytes.size; at += sizeof value) {
     memcpy(&value, bytes.data + at, sizeof value);
-    onnxl_text_item(p, at == 0, text, onnxl_text_float(text, value));
+    onnxl_text_item(p, at == 0, text, onnxl_text_float(p, text, value));
   }
   if (bytes.size % sizeof value != 0)
     onnxl_text_malformed(p);
@@ -256,7 +256,7 @@ double_values(TextPrinter *p, OnnxlStr bytes)
 
   for (size_t at = 0; at + sizeof value <= bytes.size; at += sizeof value) {
     memcpy(&value, bytes.data + at, sizeof value);
-    onnxl_text_item(p, at == 0, text, onnxl_text_double(text, value));
+    onnxl_text_item(p, at == 0, text, onnxl_text_double(p, text, value));
   }
   if (bytes.size % sizeof value != 0)
     onnxl_text_malformed(p);
@@ -479,7 +479,14 @@ onnxl_text_tensor(TextPrinter *p, const OnnxlTensor *tensor, TextTensorPlace pla
   TensorData data = look_at_data(p, tensor);
   TextFields given = TEXT_FIELD(FIELD_DIMS) | TEXT_FIELD(FIELD_DATA_TYPE) | TEXT_FIELD(FIELD_NAME);
   bool pairs = data.form == DATA_REFERENCE || data.form == DATA_EXTERNAL;
+  bool named = place == TEXT_TENSOR_ENTRY || (place == TEXT_TENSOR_VALUE && tensor->name.size > 0);
 
+  if (!onnxl_text_portable_tensor(p, tensor))
+    return;
+  if (p->options->lossy && place == TEXT_TENSOR_VALUE && named && !onnxl_text_is_identifier(tensor->name)) {
+    onnxl_text_lossy(p, &onnxl_tensor_descriptor, tensor, "name");
+    named = false;
+  }
   onnxl_text_element_type(p, tensor->has_data_type, tensor->data_type);
   for (size_t i = 0; i < tensor->dims.count; i++) {
     onnxl_output_char(p->out, i == 0 ? '[' : ',');
@@ -487,7 +494,7 @@ onnxl_text_tensor(TextPrinter *p, const OnnxlTensor *tensor, TextTensorPlace pla
   }
   if (tensor->dims.count > 0)
     onnxl_output_char(p->out, ']');
-  if (place == TEXT_TENSOR_ENTRY || (place == TEXT_TENSOR_VALUE && tensor->name.size > 0)) {
+  if (named) {
     onnxl_output_char(p->out, ' ');
     onnxl_text_name(p, tensor->name);
   }

@@ -60,13 +60,13 @@ void
 onnxl_text_start_line(TextPrinter *p, uint32_t indent, TextNeeds needs)
 {
   p->indent = indent;
-  if ((p->notes ^ needs.words) & needs.mask)
+  if ((p->notes ^ needs.words) & needs.mask && !p->options->lossy)
     note(p, needs);
   onnxl_output_spaces(p->out, indent);
 }
 
-static bool
-is_identifier(OnnxlStr s)
+bool
+onnxl_text_is_identifier(OnnxlStr s)
 {
   if (s.size == 0 || byte_class[(uint8_t)s.data[0]] != BYTE_LETTER)
     return false;
@@ -152,7 +152,9 @@ present_string(TextPrinter *p, OnnxlStr s)
     }
     classes |= byte_class[(uint8_t)s.data[i++]];
   }
-  if (classes & (BYTE_CONTROL | BYTE_HIGH) && needs_escapes(s)) {
+  if (classes & (BYTE_CONTROL | BYTE_HIGH) && p->options->lossy) {
+    onnxl_text_portable_string(p, s);
+  } else if (classes & (BYTE_CONTROL | BYTE_HIGH) && needs_escapes(s)) {
     escaped_string(p, s);
     return;
   }
@@ -176,7 +178,7 @@ present_string(TextPrinter *p, OnnxlStr s)
 void
 onnxl_text_string(TextPrinter *p, OnnxlStr s)
 {
-  if (s.data)
+  if (s.data || p->options->lossy)
     present_string(p, s);
   else
     onnxl_output_char(p->out, '?');
@@ -185,7 +187,7 @@ onnxl_text_string(TextPrinter *p, OnnxlStr s)
 void
 onnxl_text_name(TextPrinter *p, OnnxlStr name)
 {
-  if (is_identifier(name))
+  if (onnxl_text_is_identifier(name))
     onnxl_text_put(p, name.data, name.size);
   else
     onnxl_text_string(p, name);
@@ -262,23 +264,36 @@ hex_bits(char *text, uint64_t bits, unsigned digits)
   return 3 + digits;
 }
 
+/* True when the bits of a NaN are written; portable text has but a name for it. */
+static bool
+keeps_nan_bits(TextPrinter *p)
+{
+  if (!p->options->lossy)
+    return true;
+  if (!p->nan_lost && !p->quiet)
+    onnxl_diag(p->options->lossy, ONNXL_DIAG_LOSSY, NULL, "the bits of NaNs that are not the usual one are left out");
+  p->nan_lost = true;
+  return false;
+}
+
 size_t
-onnxl_text_float(char *text, float value)
+onnxl_text_float(TextPrinter *p, char *text, float value)
 {
   uint32_t bits = onnxl_float_bits(value);
   /* Only the quiet NaN without payload has a name. */
-  if ((bits & 0x7fffffff) > 0x7f800000 && (bits & 0x7fffffff) != 0x7fc00000)
+  if ((bits & 0x7fffffff) > 0x7f800000 && (bits & 0x7fffffff) != 0x7fc00000 && keeps_nan_bits(p))
     return hex_bits(text, bits, 8);
   return onnxl_print_float(text, value);
 }
 
 size_t
-onnxl_text_double(char *text, double value)
+onnxl_text_double(TextPrinter *p, char *text, double value)
 {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   uint64_t magnitude = bits & INT64_MAX;
-  if (magnitude > UINT64_C(0x7ff0000000000000) && magnitude != UINT64_C(0x7ff8000000000000))
+  if (magnitude > UINT64_C(0x7ff0000000000000) && magnitude != UINT64_C(0x7ff8000000000000) &&
+      keeps_nan_bits(p))
     return hex_bits(text, bits, 16);
   return onnxl_print_double(text, value);
 }
@@ -338,14 +353,14 @@ onnxl_text_float_items(TextPrinter *p, const OnnxlFloatList *list)
 {
   char text[ONNXL_NUMBER_SIZE];
   for (size_t i = 0; i < list->count; i++)
-    onnxl_text_item(p, i == 0, text, onnxl_text_float(text, list->items[i]));
+    onnxl_text_item(p, i == 0, text, onnxl_text_float(p, text, list->items[i]));
 }
 
 /* True after a note was written and a new line started for what needs it. */
 static bool
 break_for_note(TextPrinter *p, TextNeeds needs)
 {
-  if (!((p->notes ^ needs.words) & needs.mask))
+  if (!((p->notes ^ needs.words) & needs.mask) || p->options->lossy)
     return false;
   onnxl_text_newline(p);
   onnxl_text_start_line(p, p->indent, needs);

@@ -24,8 +24,10 @@ dimension(TextPrinter *p, const OnnxlDimension *dim)
 {
   if (dim->has_dim_value)
     onnxl_output_int64(p->out, dim->dim_value);
+  else if (dim->dim_param.data)
+    onnxl_text_name(p, dim->dim_param);
   else
-    onnxl_text_name(p, dim->dim_param); /* neither is written like an absent name: ? */
+    onnxl_output_char(p->out, '?');
   if (dim->denotation.data || dim->message.unknown.count > 0)
     onnxl_text_block(p, &onnxl_dimension_descriptor, dim, DIMENSION_GIVEN);
 }
@@ -73,10 +75,8 @@ tensor_type_is_plain(const OnnxlTensorType *type)
   return !has_unknown(&type->message) && !(type->shape && has_unknown(&type->shape->message));
 }
 
-/* False when the type says nothing, or when one of its messages that has no place of its own in the text has unknown
- * fields. */
-static bool
-type_is_plain(const OnnxlType *type)
+bool
+onnxl_text_type_is_plain(const OnnxlType *type)
 {
   if (type->tensor_type)
     return tensor_type_is_plain(type->tensor_type);
@@ -103,7 +103,7 @@ element(TextPrinter *p, const char *word, const OnnxlType *type)
 void
 onnxl_text_type(TextPrinter *p, const OnnxlType *type)
 {
-  if (!type_is_plain(type)) {
+  if (!onnxl_text_type_is_plain(type)) {
     onnxl_text_literal(p, "!{");
     onnxl_text_fields(p, &onnxl_type_descriptor, type, 0);
     onnxl_output_char(p->out, '}');
@@ -133,7 +133,7 @@ onnxl_text_type(TextPrinter *p, const OnnxlType *type)
 void
 onnxl_text_value(TextPrinter *p, const OnnxlValueInfo *value)
 {
-  if (value->type) {
+  if (value->type && onnxl_text_portable_value_type(p, value)) {
     onnxl_text_type(p, value->type);
     onnxl_output_char(p->out, ' ');
     onnxl_text_name(p, value->name);

@@ -85,13 +85,36 @@ render_signature(TextPrinter *p, Signature inputs, Signature outputs, uint64_t r
   return inner.line_start == 0 && aside->saved_errno == 0 && onnxl_output_position(aside) <= room;
 }
 
+/* Portable text: finds what the items cannot say. */
+static void
+report_losses(TextPrinter *p, Signature signature)
+{
+  TextPrinter inner = *p;
+  OnnxlOutput scratch;
+
+  onnxl_output_init(&scratch, -1);
+  inner.out = &scratch;
+  for (size_t i = 0; i < signature_count(signature); i++) {
+    scratch.used = 0;
+    signature_item(&inner, signature, i);
+  }
+  onnxl_output_clear(&scratch);
+  p->error = inner.error;
+}
+
 /* " (inputs) => (outputs)" behind a name. */
 static void
 signature(TextPrinter *p, Signature inputs, Signature outputs)
 {
   uint32_t indent = p->indent;
+  bool quiet = p->quiet;
   OnnxlOutput aside;
 
+  if (p->options->lossy) {
+    report_losses(p, inputs);
+    report_losses(p, outputs);
+    p->quiet = true; /* it may be written twice */
+  }
   onnxl_output_char(p->out, ' ');
   uint64_t column = onnxl_text_column(p);
   onnxl_output_init(&aside, -1);
@@ -106,6 +129,7 @@ signature(TextPrinter *p, Signature inputs, Signature outputs)
   }
   onnxl_output_clear(&aside);
   p->indent = indent;
+  p->quiet = quiet;
 }
 
 /* Starts an entry of a graph's list, and the list with the first one. */
@@ -173,10 +197,12 @@ void
 onnxl_text_graph(TextPrinter *p, const OnnxlGraph *graph, bool as_value)
 {
   uint32_t indent = p->indent;
-  bool plain_sparse = sparse_initializers_are_plain(graph), first = true;
+  bool plain_sparse = !p->options->lossy && sparse_initializers_are_plain(graph), first = true;
   TextFields given = GRAPH_GIVEN | (plain_sparse ? TEXT_FIELD(GRAPH_SPARSE_INITIALIZER) : 0) |
                      (graph->doc_string.size == 0 ? TEXT_FIELD(GRAPH_DOC_STRING) : 0);
 
+  if (as_value)
+    onnxl_text_require_identifier(p, "graph", graph->name);
   if (as_value)
     onnxl_text_graph_value_name(p, graph->name);
   else
@@ -218,7 +244,7 @@ opsets(TextPrinter *p, const OnnxlOpsetList *list)
     if (opset->has_version)
       onnxl_output_int64(p->out, opset->version);
     else
-      onnxl_output_char(p->out, '?');
+      onnxl_output_char(p->out, p->options->lossy ? '0' : '?');
     onnxl_text_block(p, &onnxl_opset_descriptor, opset, OPSET_GIVEN);
   }
   onnxl_output_char(p->out, ']');
@@ -269,7 +295,7 @@ header(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *mes
 
   for (size_t i = 0; i < count; i++)
     header_key(p, &first, descriptor, message, numbers[i]);
-  for (size_t i = 0; i < unknown->count; i++) {
+  for (size_t i = 0; i < unknown->count && !p->options->lossy; i++) {
     header_line(p, &first, TEXT_NO_NEEDS);
     onnxl_text_unknown(p, &unknown->items[i]);
   }
@@ -281,10 +307,18 @@ header(TextPrinter *p, const OnnxlMessageDescriptor *descriptor, const void *mes
   onnxl_text_newline(p);
 }
 
+/* What portable text cannot say in the header. */
+enum {
+  MODEL_LOSSY = TEXT_FIELD(20) | TEXT_FIELD(26), /* training_info, configuration */
+  FUNCTION_LOSSY = TEXT_FIELD(14),               /* metadata_props */
+};
+
 static void
 function_attributes(TextPrinter *p, const OnnxlFunction *function, bool on_lines)
 {
-  if (function->attribute.count + function->attribute_proto.count == 0)
+  size_t n_protos = onnxl_text_attributes_written(p, &function->attribute_proto, false);
+
+  if (function->attribute.count + n_protos == 0)
     return;
   onnxl_text_literal(p, " <");
   for (size_t i = 0; i < function->attribute.count; i++) {
@@ -293,9 +327,9 @@ function_attributes(TextPrinter *p, const OnnxlFunction *function, bool on_lines
       onnxl_text_literal(p, ", ");
     onnxl_text_name(p, name.data ? name : ONNXL_STR(""));
   }
-  if (function->attribute.count > 0 && function->attribute_proto.count > 0)
+  if (function->attribute.count > 0 && n_protos > 0)
     onnxl_output_text(p->out, on_lines ? "," : ", ");
-  onnxl_text_attribute_list(p, &function->attribute_proto, on_lines);
+  onnxl_text_attribute_list(p, &function->attribute_proto, on_lines, false);
   onnxl_output_char(p->out, '>');
 }
 
@@ -307,7 +341,9 @@ write_function(TextPrinter *p, const OnnxlFunction *function)
   bool on_lines = false, first = true;
   TextNeeds needs = TEXT_NO_NEEDS;
 
-  header(p, &onnxl_function_descriptor, function, numbers, sizeof numbers);
+  if (p->options->lossy)
+    onnxl_text_lossy_fields(p, &onnxl_function_descriptor, function, ~(TextFields)FUNCTION_LOSSY);
+  header(p, &onnxl_function_descriptor, function, numbers, p->options->lossy ? 4 : sizeof numbers);
   for (size_t i = 0; i < function->attribute_proto.count; i++)
     on_lines |= onnxl_text_attribute_has_graph(&function->attribute_proto.items[i]);
   for (size_t i = 0; i < function->attribute_proto.count && !on_lines && needs.mask == 0; i++)
@@ -330,8 +366,12 @@ write_model(TextPrinter *p)
   static const uint8_t numbers[] = { 1, 8, 2, 3, 4, 5, 6, 14, 26, 20 };
   const OnnxlModelProto *model = &p->model->proto;
 
-  header(p, &onnxl_model_descriptor, model, numbers, sizeof numbers);
-  if (model->graph) {
+  if (p->options->lossy)
+    onnxl_text_lossy_fields(p, &onnxl_model_descriptor, model, ~(TextFields)MODEL_LOSSY);
+  header(p, &onnxl_model_descriptor, model, numbers, p->options->lossy ? 8 : sizeof numbers);
+  if (!model->graph && p->options->lossy) {
+    onnxl_fail(&p->error, ONNXL_ERROR_UNSUPPORTED, "portable text cannot say a model without a graph");
+  } else if (model->graph) {
     onnxl_text_start_line(p, 0, onnxl_text_graph_needs(model->graph));
     onnxl_text_graph(p, model->graph, false);
   } else {

@@ -26,11 +26,14 @@ typedef struct OnnxlTextOptions {
   const char *folder;   /* AUTO, FILE: the folder of the text, which references are relative to */
   const char *data_name; /* FILE: location written in references */
   bool elements;        /* print 2-, 4- and 8-bit and half types as elements */
+  OnnxlDiagSink *lossy; /* not NULL: portable text, which ONNX's own parser reads; each field that is left out becomes a
+                         * finding here. Not with AUTO and ELIDE, which need the extension. */
 } OnnxlTextOptions;
 
 /* Writes the canonical text. With ONNXL_WEIGHTS_FILE each payload that moves is handed to move_payload() in order, which
  * copies it and returns its offset. Write errors stick in out. Returns false with error when a payload could not be
- * moved, or with ONNXL_ERROR_INVALID when a packed list of numbers is malformed. */
+ * moved, with ONNXL_ERROR_INVALID when a packed list of numbers is malformed, or with ONNXL_ERROR_UNSUPPORTED when portable
+ * text cannot say the model. */
 typedef bool (*OnnxlMovePayload)(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error);
 bool onnxl_text_write(OnnxlOutput *out, const OnnxlModel *model, const OnnxlTextOptions *options,
                       OnnxlMovePayload move_payload, void *move_data, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -3,12 +3,16 @@
 #include "cli/output-file.h"
 #include "proto/index.h"
 #include "proto/save.h"
+#include "proto/text.h"
+#include "support/error.h"
 
-static bool check;
+static bool check, portable;
 
 static const OnnxlOption options[] = {
   ONNXL_FLAG(0, "check", &check,
              "refuse a model with undefined or doubly defined values, or functions that call themselves"),
+  ONNXL_FLAG(0, "portable", &portable,
+             "with -S: write only what ONNX's own parser reads, with a warning for each field that is left out"),
   ONNXL_OPTIONS_END
 };
 
@@ -24,18 +28,32 @@ check_names(const OnnxlModel *model, OnnxlDiagSink *sink, GError **error)
 }
 
 static bool
+save(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **error)
+{
+  const OnnxlCommonOptions *common = &run->common;
+  OnnxlTextOptions text = { .weights = ONNXL_WEIGHTS_INLINE, .lossy = run->sink };
+
+  if (portable)
+    return onnxl_text_write(out, model, &text, NULL, NULL, error);
+  return onnxl_model_save(model, out, common->output, common->text, common->allow_large, error);
+}
+
+static bool
 write_model(const OnnxlRun *run, const OnnxlModel *model, GError **error)
 {
   const OnnxlCommonOptions *common = &run->common;
   int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0);
   OnnxlOutputFile file;
 
+  if (portable && !common->text)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--portable is for text: give -S as well");
   if (!onnxl_output_file_open(&file, common->output, flags, error))
     return false;
-  if (onnxl_model_save(model, &file.out, common->output, common->text, common->allow_large, error))
+  bool ok = save(run, &file.out, model, error);
+  if (ok && onnxl_diag_errors(run->sink) == 0) /* -Werror=lossy makes some */
     return onnxl_output_file_commit(&file, error);
   onnxl_output_file_abort(&file);
-  return false;
+  return ok;
 }
 
 /* Notes what was read for the dependency file: the text, and the files that it refers to. */

@@ -18,7 +18,7 @@ typedef enum Style { STYLE_ONNX, STYLE_PRETTY, STYLE_JSON, STYLE_DOT, STYLE_SUMM
 
 static int style;
 static const char *weights = "auto";
-static bool elements, with_attributes, with_shapes, with_memory, list_ops;
+static bool elements, portable, with_attributes, with_shapes, with_memory, list_ops;
 
 static const OnnxlOption options[] = {
   ONNXL_CHOICE(
@@ -30,6 +30,8 @@ static const OnnxlOption options[] = {
     "large values: refer to the bytes of the file that is read (default), write them, leave them out, or move "
     "them into FILE next to the text"),
   ONNXL_FLAG(0, "elements", &elements, "write elements instead of bits for half, 8-, 4- and 2-bit types"),
+  ONNXL_FLAG(0, "portable", &portable,
+             "write only what ONNX's own parser reads, with a warning for each field that is left out"),
   ONNXL_FLAG(0, "with-attributes", &with_attributes, "with --style=pretty: the attributes of nodes"),
   ONNXL_FLAG(0, "with-shapes", &with_shapes, "with --style=pretty: the types of each node's outputs, as inferred"),
   ONNXL_FLAG(0, "with-memory", &with_memory, "with --style=pretty: the bytes that are live at each node"),
@@ -84,7 +86,11 @@ write_text(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErro
   g_autofree char *folder = g_path_get_dirname(run->common.output ? run->common.output : "");
   OnnxlTextOptions text = { .weights = ONNXL_WEIGHTS_AUTO, .folder = folder, .elements = elements };
 
-  if (strcmp(weights, "inline") == 0 || onnxl_model_is_at(model, run->common.output))
+  if (portable && (elements || strcmp(weights, "elide") == 0))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--portable has no form for --weights=elide and --elements");
+  if (portable)
+    text.lossy = run->sink;
+  if (strcmp(weights, "inline") == 0 || (portable && strcmp(weights, "auto") == 0) || onnxl_model_is_at(model, run->common.output))
     text.weights = ONNXL_WEIGHTS_INLINE;
   else if (strcmp(weights, "elide") == 0)
     text.weights = ONNXL_WEIGHTS_ELIDE;
@@ -165,7 +171,7 @@ run_dis(OnnxlRun *run, GError **error)
     onnxl_ops_list(&file.out, formats[run->common.format]);
   else
     ok = write_style(run, &file.out, model, error);
-  if (ok)
+  if (ok && onnxl_diag_errors(run->sink) == 0) /* -Werror=lossy makes some */
     ok = onnxl_output_file_commit(&file, error);
   else
     onnxl_output_file_abort(&file);
