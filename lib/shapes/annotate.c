@@ -80,13 +80,61 @@ put_type(OnnxlModel *model, OnnxlExprPool *pool, const OnnxlInfo *info, const On
   return true;
 }
 
+/* Types that were made, by element type and dims: most values of a large model have the type of another one, and
+ * values share it. */
+typedef struct TypeCache {
+  OnnxlMap ids;
+  OnnxlType **types;
+  size_t n, capacity;
+} TypeCache;
+
+/* Ranks above this are not looked for. */
+#define MAX_CACHED_RANK 8
+
+/* Expressions are equal when their addresses are. */
+typedef struct TypeKey {
+  uint64_t elem_type, rank;
+  OnnxlExpr dims[MAX_CACHED_RANK];
+} TypeKey;
+
+static OnnxlType *
+new_tensor_type(OnnxlModel *model, const OnnxlInference *inference, TypeCache *cache, const OnnxlInfo *info,
+                const OnnxlExpr *dims)
+{
+  TypeKey key = { .elem_type = (uint64_t)info->elem_type, .rank = info->rank };
+  memcpy(key.dims, dims, info->rank * sizeof *dims);
+  OnnxlStr bytes = onnxl_str_n((const char *)&key, offsetof(TypeKey, dims) + info->rank * sizeof *dims);
+  uint32_t found = onnxl_map_get(&cache->ids, bytes);
+  if (found != ONNXL_MAP_NONE)
+    return cache->types[found];
+  OnnxlType *type = NULL;
+  if (!put_type(model, inference->pool, info, dims, 0, &type))
+    return NULL;
+  bytes = onnxl_arena_copy(model->arena, bytes);
+  if (bytes.data && ONNXL_GROW(model->arena, &cache->types, cache->n, &cache->capacity) &&
+      onnxl_map_put(&cache->ids, bytes, (uint32_t)cache->n, NULL))
+    cache->types[cache->n++] = type;
+  return type;
+}
+
+/* The type of a value that has no entry; NULL when not enough is known. */
+static OnnxlType *
+new_type(OnnxlModel *model, const OnnxlInference *inference, TypeCache *cache, uint32_t id)
+{
+  const OnnxlInfo *info = &inference->values[id];
+  const OnnxlExpr *dims = onnxl_inference_shown_dims(inference, id);
+  if (info->kind == ONNXL_KIND_TENSOR && info->has_rank && info->rank > 0 && info->rank <= MAX_CACHED_RANK)
+    return new_tensor_type(model, inference, cache, info, dims);
+  OnnxlType *type = NULL;
+  return put_type(model, inference->pool, info, dims, 0, &type) ? type : NULL;
+}
+
 /* Inference and the model share these structs: what index calls constant is this model's own. Returns the
  * type of the value's entry, completed, or a new one; NULL when not enough is known. */
 static OnnxlType *
-type_for(OnnxlModel *model, const OnnxlInference *inference, uint32_t id)
+completed_type(OnnxlModel *model, const OnnxlInference *inference, uint32_t id)
 {
-  const OnnxlValueInfo *entry = inference->index->values[id].info;
-  OnnxlType *type = entry ? entry->type : NULL;
+  OnnxlType *type = inference->index->values[id].info->type;
   if (type && !type->tensor_type && !type->sparse_tensor_type && !type->sequence_type && !type->optional_type &&
       !type->map_type && !type->opaque_type)
     type = NULL;
@@ -105,7 +153,7 @@ complete_entries(OnnxlModel *model, const OnnxlInference *inference, uint32_t *c
     bool input = value->kind == ONNXL_VALUE_INPUT && value->graph == 0;
     if (value->kind != ONNXL_VALUE_NODE_OUTPUT && !input)
       continue;
-    OnnxlType *type = value->info ? type_for(model, inference, id) : NULL;
+    OnnxlType *type = value->info ? completed_type(model, inference, id) : NULL;
     if (type)
       ((OnnxlValueInfo *)value->info)->type = type;
     counts[value->graph] += !value->info && !input;
@@ -121,9 +169,11 @@ add_entries(OnnxlModel *model, const OnnxlInference *inference, const uint32_t *
     if (counts[g] > 0 && !(next[g] = ONNXL_EXTEND(model->arena, &graph->value_info, counts[g])))
       return;
   }
+  TypeCache cache = { .ids = onnxl_map_new(model->arena, 0) };
   for (uint32_t id = 0; id < index->n_values; id++) {
     const OnnxlIndexValue *value = &index->values[id];
-    OnnxlType *type = !value->info && value->kind == ONNXL_VALUE_NODE_OUTPUT ? type_for(model, inference, id) : NULL;
+    bool missing = !value->info && value->kind == ONNXL_VALUE_NODE_OUTPUT;
+    OnnxlType *type = missing ? new_type(model, inference, &cache, id) : NULL;
     if (!type)
       continue;
     next[value->graph]->name = value->name;
