@@ -95,6 +95,12 @@ size_of_set(OnnxlShapeRun *run, const OnnxlBroadcastSet *set)
     largest = onnxl_expr_max(run->pool, largest, set->items[i]);
   for (uint32_t i = 0; i < set->n; i++)
     least = onnxl_expr_min(run->pool, least, set->items[i]);
+  /* e*min(1,e) is e: so it is when one operand is at least as large as all others, as N beside min(3,N). */
+  int64_t min = INT64_MIN, max;
+  if (largest)
+    onnxl_expr_bounds(run->pool, largest, &min, &max);
+  if (min >= 0 && least == onnxl_expr_min(run->pool, onnxl_expr_int(run->pool, 1), largest))
+    return largest;
   OnnxlExpr size = onnxl_expr_mul(run->pool, largest, least);
   if (!size || onnxl_expr_is_int(size, NULL) || set->n < 2)
     return size;

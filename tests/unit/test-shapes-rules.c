@@ -10,6 +10,7 @@ typedef struct Case {
 static const Case cases[] = {
   /* element by element */
   { 18, "(float[N,1] a, float[M] b) => (y) { y = Add (a, b) }", "float[N,M]" },
+  { 18, "(float[N] a) => (y) <int64[1] z = {0}, int64[1] t = {3}> { b = Slice (a, z, t)  y = Add (a, b) }", "float[N]" },
   { 6, "(float[N,3] a, float[3] b) => (y) { y = Add <broadcast = 1, axis = 1> (a, b) }", "float[N,3]" },
   { 18, "(bool[N] c, float[N] a, float b) => (y) { y = Where (c, a, b) }", "float[N]" },
   { 18, "(float[N] a, float[1,N] b) => (y) { y = Less (a, b) }", "bool[1,N]" },
