@@ -132,16 +132,10 @@ put_slice(Writer *writer, OnnxlStr bytes)
   add_piece(writer, bytes);
 }
 
-/* Tag and length in front of what was encoded; nearly always a byte each. */
+/* Tag and length in front of what was encoded. */
 static inline void
 put_head(Writer *writer, uint32_t number, uint64_t size)
 {
-  if (number < 16 && size < 0x80 && writer->at - writer->chunk->bytes >= 2) {
-    char *at = writer->at -= 2;
-    at[0] = (char)(number << 3 | WIRE_BYTES);
-    at[1] = (char)size;
-    return;
-  }
   put_varint(writer, size);
   put_tag(writer, number, WIRE_BYTES);
 }
@@ -149,6 +143,16 @@ put_head(Writer *writer, uint32_t number, uint64_t size)
 static inline void
 put_bytes(Writer *writer, uint32_t number, OnnxlStr bytes)
 {
+  /* A name, with one byte for the tag and one for the length. */
+  if (number < 16 && bytes.size < 0x80 && (size_t)(writer->at - writer->chunk->bytes) >= bytes.size + 2) {
+    char *at = writer->at - bytes.size;
+    if (bytes.size > 0)
+      memcpy(at, bytes.data, bytes.size);
+    at[-1] = (char)bytes.size;
+    at[-2] = (char)(number << 3 | WIRE_BYTES);
+    writer->at = at - 2;
+    return;
+  }
   if (bytes.size < SLICE_SIZE)
     put(writer, bytes.data, bytes.size);
   else
@@ -247,8 +251,8 @@ put_message(Writer *writer, const OnnxlMessageDescriptor *descriptor, const void
 
   for (size_t i = unknown->count; i-- > 0;)
     put_unknown(writer, &unknown->items[i]);
-  for (size_t i = descriptor->n_fields; i-- > 0;) {
-    const OnnxlFieldDescriptor *field = &descriptor->fields[i];
+  for (const OnnxlFieldDescriptor *field = descriptor->fields + descriptor->n_fields; field != descriptor->fields;) {
+    field--;
     if (onnxl_field_is_set(field, message))
       put_field(writer, field, onnxl_field_member(field, message));
   }
