@@ -3,8 +3,8 @@
 #include "shapes-text.h"
 
 typedef struct Row {
-  const char *ops; /* names between spaces */
-  int first, last; /* versions of the operators */
+  const char *ops;   /* names between spaces */
+  int first, last;   /* versions of the operators */
   const char *graph; /* $ stands for the operator; the value of interest is y */
   const char *expected;
 } Row;
@@ -13,8 +13,10 @@ enum { NEWEST = 1000 };
 
 static const Row onnx_rows[] = {
   /* element by element */
-  { " Abs Acos Acosh Asin Asinh Atan Atanh BitCast Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax "
-    "Identity LRN LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu "
+  { " Abs Acos Acosh Asin Asinh Atan Atanh BitCast Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish "
+    "Hardmax "
+    "Identity LRN LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Reciprocal Relu Round "
+    "Selu "
     "Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Bernoulli EyeLike "
     "RandomNormalLike RandomUniformLike Dropout Trilu ",
     1, NEWEST, "(float[N,C] x) => (y) { y = $ <size = 3, to = 1> (x) }", "float[N,C]" },
@@ -58,10 +60,12 @@ static const Row onnx_rows[] = {
   { " BlackmanWindow HammingWindow HannWindow ", 1, NEWEST, "(float[N] x) => (y) { s = Size (x)  y = $ (s) }",
     "float[N]" },
   { " MelWeightMatrix ", 1, NEWEST,
-    "(float[N] x, float lo, float hi) => (y) <int64 b = {8}, int64 r = {100}> { s = Size (x)  y = $ (b, s, r, lo, hi) }",
+    "(float[N] x, float lo, float hi) => (y) <int64 b = {8}, int64 r = {100}> { s = Size (x)  y = $ (b, s, r, lo, hi) "
+    "}",
     "float[N//2+1,8]" },
   /* linear algebra */
-  { " Gemm ", 1, 6, "(float[M,K] a, float[K,N] b, float[N] c) => (y) { y = $ <broadcast = 1> (a, b, c) }", "float[M,N]" },
+  { " Gemm ", 1, 6, "(float[M,K] a, float[K,N] b, float[N] c) => (y) { y = $ <broadcast = 1> (a, b, c) }",
+    "float[M,N]" },
   { " Gemm ", 7, NEWEST, "(float[K,M] a, float[K,N] b, float[N] c) => (y) { y = $ <transA = 1> (a, b, c) }",
     "float[M,N]" },
   { " MatMul ", 1, NEWEST, "(float[B,M,K] a, float[K,N] b) => (y) { y = $ (a, b) }", "float[B,M,N]" },
@@ -85,8 +89,8 @@ static const Row onnx_rows[] = {
     "(uint8[N,3,H,W] x, float s, uint8 z, uint8[8,3,3,3] w) => (y)\n"
     "{ y = $ <pads = [1, 1, 1, 1]> (x, s, z, w, s, z, s, z) }",
     "uint8[N,8,H,W]" },
-  { " ConvTranspose ", 1, NEWEST,
-    "(float[N,3,H,W] x, float[3,8,2,2] w) => (y) { y = $ <strides = [2, 2]> (x, w) }", "float[N,8,2*H,2*W]" },
+  { " ConvTranspose ", 1, NEWEST, "(float[N,3,H,W] x, float[3,8,2,2] w) => (y) { y = $ <strides = [2, 2]> (x, w) }",
+    "float[N,8,2*H,2*W]" },
   { " CausalConvWithState ", 1, NEWEST, "(float[N,C,L] x, float[C,1,K] w) => (y) { y = $ (x, w) }", "float[N,C,L]" },
   { " DeformConv ", 1, NEWEST,
     "(float[N,3,H,W] x, float[8,3,3,3] w, float[N,18,H,W] o) => (y) { y = $ <pads = [1, 1, 1, 1]> (x, w, o) }",
@@ -107,7 +111,8 @@ static const Row onnx_rows[] = {
   { " NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss ", 1, NEWEST,
     "(float[N,C,D] x, int64[N,D] t) => (y) { y = $ <reduction = \"none\"> (x, t) }", "float[N,D]" },
   { " GRU LSTM RNN ", 1, NEWEST,
-    "(float[T,B,4] x, float[1,G,4] w, float[1,G,3] r) => (y) { y = $ <hidden_size = 3, output_sequence = 1> (x, w, r) }",
+    "(float[T,B,4] x, float[1,G,4] w, float[1,G,3] r) => (y) { y = $ <hidden_size = 3, output_sequence = 1> (x, w, r) "
+    "}",
     "float[T,1,B,3]" },
   { " Attention ", 1, NEWEST, "(float[B,H,T,8] q, float[B,H,S,8] k, float[B,H,S,5] v) => (y) { y = $ (q, k, v) }",
     "float[B,H,T,5]" },
@@ -115,8 +120,8 @@ static const Row onnx_rows[] = {
     "(float[B,T,8] q, float[B,T,8] k, float[B,T,10] v) => (y)\n"
     "{ y = $ <q_num_heads = 2, kv_num_heads = 2, update_rule = \"linear\"> (q, k, v) }",
     "float[B,T,10]" },
-  { " RotaryEmbedding ", 1, NEWEST,
-    "(float[B,H,T,8] x, float[P,4] c, int64[B,T] i) => (y) { y = $ (x, c, c, i) }", "float[B,H,T,8]" },
+  { " RotaryEmbedding ", 1, NEWEST, "(float[B,H,T,8] x, float[P,4] c, int64[B,T] i) => (y) { y = $ (x, c, c, i) }",
+    "float[B,H,T,8]" },
   { " TensorScatter ", 1, NEWEST, "(float[B,S,D] x, float[B,T,D] u) => (y) { y = $ (x, u) }", "float[B,S,D]" },
   /* quantization */
   { " QuantizeLinear ", 1, NEWEST, "(float[N,C] x, float s, int8 z) => (y) { y = $ (x, s, z) }", "int8[N,C]" },
@@ -129,7 +134,8 @@ static const Row onnx_rows[] = {
   { " ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare ", 18,
     NEWEST, "(float[N,C] x) => (y) <int64[1] a = {-1}> { y = $ <keepdims = 0> (x, a) }", "float[N]" },
   { " ReduceSum ", 1, 11, "(float[N,C] x) => (y) { y = $ <axes = [1]> (x) }", "float[N,1]" },
-  { " ReduceSum ", 13, NEWEST, "(float[N,C] x) => (y) <int64[1] a = {-1}> { y = $ <keepdims = 0> (x, a) }", "float[N]" },
+  { " ReduceSum ", 13, NEWEST, "(float[N,C] x) => (y) <int64[1] a = {-1}> { y = $ <keepdims = 0> (x, a) }",
+    "float[N]" },
   /* shapes */
   { " Shape ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ (x) }", "int64[2]" },
   { " Size ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ (x) }", "int64" },
@@ -145,14 +151,17 @@ static const Row onnx_rows[] = {
   { " Unsqueeze ", 1, 11, "(float[N,C] x) => (y) { y = $ <axes = [1]> (x) }", "float[N,1,C]" },
   { " Unsqueeze ", 13, NEWEST, "(float[N,C] x) => (y) <int64[1] a = {1}> { y = $ (x, a) }", "float[N,1,C]" },
   { " Transpose ", 1, NEWEST, "(float[N,C,H] x) => (y) { y = $ <perm = [2, 0, 1]> (x) }", "float[H,N,C]" },
-  { " Tile ", 1, 1, "(float[N,C] x) => (y) <float two = {2.0}, float axis = {1.0}> { y = $ (x, two, axis) }", "float[tile_y_0,tile_y_1]" },
+  { " Tile ", 1, 1, "(float[N,C] x) => (y) <float two = {2.0}, float axis = {1.0}> { y = $ (x, two, axis) }",
+    "float[tile_y_0,tile_y_1]" },
   { " Tile ", 6, NEWEST, "(float[N,C] x) => (y) <int64[2] r = {1, 2}> { y = $ (x, r) }", "float[N,2*C]" },
   /* parts */
   { " Slice ", 1, 1, "(float[N,9] x) => (y) { y = $ <axes = [1], starts = [2], ends = [-1]> (x) }", "float[N,6]" },
-  { " Slice ", 10, NEWEST, "(float[N,9] x) => (y) <int64[1] s = {2}, int64[1] e = {-1}, int64[1] a = {1}> { y = $ (x, s, e, a) }",
+  { " Slice ", 10, NEWEST,
+    "(float[N,9] x) => (y) <int64[1] s = {2}, int64[1] e = {-1}, int64[1] a = {1}> { y = $ (x, s, e, a) }",
     "float[N,6]" },
   { " Split ", 1, 11, "(float[N,6] x) => (y, z) { y, z = $ <axis = 1, split = [2, 4]> (x) }", "float[N,2]" },
-  { " Split ", 13, NEWEST, "(float[N,6] x) => (y, z) <int64[2] s = {2, 4}> { y, z = $ <axis = 1> (x, s) }", "float[N,2]" },
+  { " Split ", 13, NEWEST, "(float[N,6] x) => (y, z) <int64[2] s = {2, 4}> { y, z = $ <axis = 1> (x, s) }",
+    "float[N,2]" },
   { " Pad ", 1, 1, "(float[N,C] x) => (y) { y = $ <paddings = [0, 1, 0, 2]> (x) }", "float[N,C+3]" },
   { " Pad ", 2, 2, "(float[N,C] x) => (y) { y = $ <pads = [0, 1, 0, 2]> (x) }", "float[N,C+3]" },
   { " Pad ", 11, NEWEST, "(float[N,C] x) => (y) <int64[4] p = {0, 1, 0, 2}> { y = $ (x, p) }", "float[N,C+3]" },
@@ -172,7 +181,8 @@ static const Row onnx_rows[] = {
   { " TopK ", 10, NEWEST, "(float[N,9] x) => (y, i) <int64[1] k = {4}> { y, i = $ (x, k) }", "float[N,4]" },
   { " Unique ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ <axis = 0> (x) }", "float[unique_y_0,C]" },
   /* images and signals */
-  { " AffineGrid ", 1, NEWEST, "(float[N,2,3] t) => (y) <int64[4] s = {2, 3, 5, 6}> { y = $ (t, s) }", "float[2,5,6,2]" },
+  { " AffineGrid ", 1, NEWEST, "(float[N,2,3] t) => (y) <int64[4] s = {2, 3, 5, 6}> { y = $ (t, s) }",
+    "float[2,5,6,2]" },
   { " GridSample ", 1, NEWEST, "(float[N,C,H,W] x, float[N,P,Q,2] g) => (y) { y = $ (x, g) }", "float[N,C,P,Q]" },
   { " ImageDecoder ", 1, NEWEST, "(uint8[N] x) => (y) { y = $ <pixel_format = \"RGB\"> (x) }",
     "uint8[imagedecoder_y_0,imagedecoder_y_1,3]" },
@@ -190,7 +200,8 @@ static const Row onnx_rows[] = {
     "float[R,C,3,2]" },
   { " Upsample ", 1, 1, "(float[N,C,H,W] x) => (y) { y = $ <height_scale = 2.0, width_scale = 2.0> (x) }",
     "float[N,C,2*H,2*W]" },
-  { " Upsample ", 7, 7, "(float[N,C,H,W] x) => (y) { y = $ <scales = [1.0, 1.0, 2.0, 2.0]> (x) }", "float[N,C,2*H,2*W]" },
+  { " Upsample ", 7, 7, "(float[N,C,H,W] x) => (y) { y = $ <scales = [1.0, 1.0, 2.0, 2.0]> (x) }",
+    "float[N,C,2*H,2*W]" },
   { " Upsample ", 9, NEWEST, "(float[N,C,H,W] x) => (y) <float[4] s = {1.0, 1.0, 2.0, 2.0}> { y = $ (x, s) }",
     "float[N,C,2*H,2*W]" },
   { " DFT ", 1, NEWEST, "(float[N,L,1] x) => (y) { y = $ (x) }", "float[N,L,2]" },
@@ -207,7 +218,8 @@ static const Row onnx_rows[] = {
     "float[N,3]" },
   /* control */
   { " If ", 1, NEWEST,
-    "(bool c, float[N] x) => (y) { y = $ (c) <then_branch = t () => (a) { a = Neg (x) }, else_branch = e () => (b) { b = "
+    "(bool c, float[N] x) => (y) { y = $ (c) <then_branch = t () => (a) { a = Neg (x) }, else_branch = e () => (b) { b "
+    "= "
     "Abs (x) }> }",
     "float[N]" },
   { " Loop ", 1, NEWEST,
@@ -223,8 +235,8 @@ static const Row onnx_rows[] = {
     "(float[T,C] x) => (y) { y = $ <num_scan_inputs = 1, body = b (float[C] s) => (o) { o = Neg (s) }> (x) }",
     "float[T,C]" },
   /* sequences and optionals */
-  { " ConcatFromSequence ", 1, NEWEST,
-    "(float[N,C] x) => (y) { s = SequenceConstruct (x, x)  y = $ <axis = 1> (s) }", "float[N,2*C]" },
+  { " ConcatFromSequence ", 1, NEWEST, "(float[N,C] x) => (y) { s = SequenceConstruct (x, x)  y = $ <axis = 1> (s) }",
+    "float[N,2*C]" },
   { " Optional ", 1, NEWEST, "(float[N] x) => (y) { y = $ (x) }", "optional(float[N])" },
   { " OptionalGetElement ", 1, NEWEST, "(optional(float[N]) x) => (y) { y = $ (x) }", "float[N]" },
   { " OptionalHasElement ", 1, NEWEST, "(optional(float[N]) x) => (y) { y = $ (x) }", "bool" },
@@ -247,23 +259,24 @@ static const Row ml_rows[] = {
     "(float[N,C] x) => (y) { y = $ <imputed_value_floats = [1.0], norm = \"L1\", offset = [0.0], scale = [1.0]> (x) }",
     "float[N,C]" },
   { " ArrayFeatureExtractor ", 1, NEWEST, "(float[N,C] x, int64[1,K] i) => (y) { y = $ (x, i) }", "float[N,K]" },
-  { " CastMap ", 1, NEWEST, "(map(int64, float) x) => (y) { y = $ <map_form = \"SPARSE\", max_map = 5> (x) }", "float[1,5]" },
-  { " CategoryMapper ", 1, NEWEST,
-    "(string[N] x) => (y) { y = $ <cats_int64s = [1], cats_strings = [\"a\"]> (x) }", "int64[N]" },
-  { " DictVectorizer ", 1, NEWEST,
-    "(map(string, float) x) => (y) { y = $ <string_vocabulary = [\"a\", \"b\"]> (x) }", "float[1,2]" },
-  { " FeatureVectorizer ", 1, NEWEST,
-    "(float[N,2] a, float[N,3] b) => (y) { y = $ <inputdimensions = [2, 3]> (a, b) }", "float[N,5]" },
+  { " CastMap ", 1, NEWEST, "(map(int64, float) x) => (y) { y = $ <map_form = \"SPARSE\", max_map = 5> (x) }",
+    "float[1,5]" },
+  { " CategoryMapper ", 1, NEWEST, "(string[N] x) => (y) { y = $ <cats_int64s = [1], cats_strings = [\"a\"]> (x) }",
+    "int64[N]" },
+  { " DictVectorizer ", 1, NEWEST, "(map(string, float) x) => (y) { y = $ <string_vocabulary = [\"a\", \"b\"]> (x) }",
+    "float[1,2]" },
+  { " FeatureVectorizer ", 1, NEWEST, "(float[N,2] a, float[N,3] b) => (y) { y = $ <inputdimensions = [2, 3]> (a, b) }",
+    "float[N,5]" },
   { " LabelEncoder ", 1, 1, "(string[N] x) => (y) { y = $ <classes_strings = [\"a\"]> (x) }", "int64[N]" },
-  { " LabelEncoder ", 2, NEWEST,
-    "(string[N] x) => (y) { y = $ <keys_strings = [\"a\"], values_int64s = [1]> (x) }", "int64[N]" },
+  { " LabelEncoder ", 2, NEWEST, "(string[N] x) => (y) { y = $ <keys_strings = [\"a\"], values_int64s = [1]> (x) }",
+    "int64[N]" },
   { " LinearClassifier SVMClassifier ", 1, NEWEST,
     "(float[N,C] x) => (y) { l, y = $ <classlabels_ints = [1, 2, 3], coefficients = [1.0]> (x) }", "float[N,3]" },
   { " LinearRegressor ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ <targets = 2> (x) }", "float[N,2]" },
   { " SVMRegressor ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ (x) }", "float[N,1]" },
   { " OneHotEncoder ", 1, NEWEST, "(int64[N] x) => (y) { y = $ <cats_int64s = [1, 2, 3]> (x) }", "float[N,3]" },
-  { " TreeEnsembleClassifier ", 1, NEWEST,
-    "(float[N,C] x) => (y) { l, y = $ <classlabels_int64s = [1, 2, 3]> (x) }", "float[N,3]" },
+  { " TreeEnsembleClassifier ", 1, NEWEST, "(float[N,C] x) => (y) { l, y = $ <classlabels_int64s = [1, 2, 3]> (x) }",
+    "float[N,3]" },
   { " TreeEnsembleRegressor TreeEnsemble ", 1, NEWEST, "(float[N,C] x) => (y) { y = $ <n_targets = 2> (x) }",
     "float[N,2]" },
   { " ZipMap ", 1, NEWEST, "(float[N,2] x) => (y) { y = $ <classlabels_int64s = [1, 2]> (x) }",
@@ -276,7 +289,8 @@ static const Row training_rows[] = {
   { " Adam ", 1, NEWEST,
     "(float r, int64 t, float[N] x, float[N] g, float[N] v, float[N] h) => (y) { y, w, k = $ (r, t, x, g, v, h) }",
     "float[N]" },
-  { " Gradient ", 1, NEWEST, "(float[N] x) => (y) { z = Mul (x, x)  y = $ <xs = [\"x\"], y = \"z\"> (x) }", "float[N]" },
+  { " Gradient ", 1, NEWEST, "(float[N] x) => (y) { z = Mul (x, x)  y = $ <xs = [\"x\"], y = \"z\"> (x) }",
+    "float[N]" },
   { " FlexAttention ", 1, NEWEST, "(float[B,H,T,8] q, float[B,H,S,8] k, float[B,H,S,5] v) => (y) { y = $ (q, k, v) }",
     "float[B,H,T,5]" },
 };

@@ -22,8 +22,9 @@ static const OnnxlOption options[] = {
   ONNXL_VALUES(0, "eval", "NAME=N", &evals, "print the shapes with the symbols evaluated; implies --print"),
   ONNXL_VALUES(0, "require", "A>=B", &requirements,
                "take a relation for granted, such as N>=1; == != <= >= < > between expressions over the symbols"),
-  ONNXL_STRING(0, "explain", "VALUE", &explain,
-               "print where the shape of a value comes from, node by node back to the inputs, instead of writing a model"),
+  ONNXL_STRING(
+    0, "explain", "VALUE", &explain,
+    "print where the shape of a value comes from, node by node back to the inputs, instead of writing a model"),
   ONNXL_FLAG(0, "nested", &nested, "print the values of nested graphs and of function bodies too; implies --print"),
   ONNXL_FLAG(0, "check", &check,
              "fail when a declared shape contradicts the inferred one; without -o, -S or --print nothing is written"),
@@ -123,6 +124,9 @@ print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *a
 static bool
 run_shapes(OnnxlRun *run, GError **error)
 {
+  if (explain && (run->common.format != ONNXL_FORMAT_TEXT || evals.count > 0))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "--explain prints text with symbols: it goes with neither --format nor --eval");
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
   if (!model)
     return false;
