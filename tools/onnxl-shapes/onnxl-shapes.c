@@ -124,7 +124,7 @@ print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *a
 static bool
 run_shapes(OnnxlRun *run, GError **error)
 {
-  if (explain && (run->common.format != ONNXL_FORMAT_TEXT || evals.count > 0))
+  if (explain && (run->common.format != ONNXL_FORMAT_TABLE || evals.count > 0))
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "--explain prints text with symbols: it goes with neither --format nor --eval");
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
