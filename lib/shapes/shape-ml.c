@@ -119,7 +119,9 @@ onnxl_shape_rule_ml_svm_classifier(OnnxlShapeNode *n)
   bool vectors = false;
   for (size_t i = 0; i < per_class.count; i++)
     vectors = vectors || per_class.items[i] != 0;
-  classifier(n, "classlabels_ints", "classlabels_strings", vectors && !onnxl_shape_has(n, "prob_a"));
+  const OnnxlAttribute *probabilities = onnxl_node_attribute(n->proto, "prob_a");
+  bool votes = !probabilities || probabilities->floats.count == 0;
+  classifier(n, "classlabels_ints", "classlabels_strings", vectors && votes);
 }
 
 static void

@@ -10,7 +10,8 @@ typedef struct Case {
 static const Case cases[] = {
   /* element by element */
   { 18, "(float[N,1] a, float[M] b) => (y) { y = Add (a, b) }", "float[N,M]" },
-  { 18, "(float[N] a) => (y) <int64[1] z = {0}, int64[1] t = {3}> { b = Slice (a, z, t)  y = Add (a, b) }", "float[N]" },
+  { 18, "(float[N] a) => (y) <int64[1] z = {0}, int64[1] t = {3}> { b = Slice (a, z, t)  y = Add (a, b) }",
+    "float[N]" },
   { 6, "(float[N,3] a, float[3] b) => (y) { y = Add <broadcast = 1, axis = 1> (a, b) }", "float[N,3]" },
   { 18, "(bool[N] c, float[N] a, float b) => (y) { y = Where (c, a, b) }", "float[N]" },
   { 18, "(float[N] a, float[1,N] b) => (y) { y = Less (a, b) }", "bool[1,N]" },
@@ -131,6 +132,31 @@ static const Case cases[] = {
     "{ z, y = Attention (q, k, v, , pk, pv) }",
     "float[B,4,P+S,8]" },
 };
+
+/* An SVM's scores are those of classes, or of pairs of them when there are support vectors and no probabilities. */
+static void
+test_svm_scores(void)
+{
+  static const struct {
+    const char *attributes, *expected;
+  } svms[] = {
+    { "classlabels_ints = [1, 2, 3, 4]", "float[N,4]" },
+    { "classlabels_ints = [1, 2, 3, 4], vectors_per_class = [1, 1, 1, 1]", "float[N,6]" },
+    { "classlabels_ints = [1, 2], vectors_per_class = [1, 1]", "float[N,2]" },
+    { "classlabels_ints = [1, 2, 3, 4], vectors_per_class = [1, 1, 1, 1], prob_a = [1.0], prob_b = [1.0]",
+      "float[N,4]" },
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(svms); i++) {
+    char *text =
+      g_strdup_printf("<ir_version: 10, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[N,C] x) => (l, y)\n"
+                      "{ l, y = ai.onnx.ml.SVMClassifier <%s> (x) }",
+                      svms[i].attributes);
+    TextShapes t = text_shapes(text);
+    check_shape(&t, "y", svms[i].expected);
+    text_shapes_clear(&t);
+    g_free(text);
+  }
+}
 
 static void
 test_table(void)
@@ -391,6 +417,6 @@ test_split(void)
   }
 }
 
-UNIT_MAIN("shapes-rules", { "table", test_table }, { "wrong", test_wrong }, { "wrong inputs", test_wrong_inputs },
-          { "slice", test_slice }, { "slice by sizes", test_slice_symbolic }, { "reshape", test_reshape },
-          { "split", test_split })
+UNIT_MAIN("shapes-rules", { "table", test_table }, { "svm scores", test_svm_scores }, { "wrong", test_wrong },
+          { "wrong inputs", test_wrong_inputs }, { "slice", test_slice }, { "slice by sizes", test_slice_symbolic },
+          { "reshape", test_reshape }, { "split", test_split })
