@@ -338,10 +338,12 @@ define_initializer(Builder *b, uint32_t graph, OnnxlStr name, size_t position, c
   return id_of(b, value);
 }
 
-/* Names defined in the graph go out of sight. */
+/* Names defined in the graph go out of sight; after the root nobody looks any more. */
 static void
 leave_scope(Builder *b, uint32_t graph, uint32_t first_value)
 {
+  if (b->graphs[graph].parent_node == ONNXL_NONE)
+    return;
   for (uint32_t i = first_value; i < b->n_values; i++) {
     if (b->values[i].graph != graph)
       continue;
