@@ -2,6 +2,7 @@
  * same way where their node stands; their peak is what the node needs while it runs. */
 #include "memory/profile.h"
 
+#include "memory/peak-internal.h"
 #include "memory/stored-internal.h"
 #include "support/error.h"
 
@@ -392,55 +393,12 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   return true;
 }
 
-/* Totals that can be the largest for some assignment: one that another is never below is dropped. */
-typedef struct Candidates {
-  OnnxlExpr *items;
-  size_t count;
-  size_t capacity;
-  bool unknown;
-} Candidates;
-
-/* Beyond this many a new total is compared with the newest ones only. The peak stays right, it just is printed longer. */
-#define MAX_COMPARED 64
-
-static bool
-never_below(Profiler *p, OnnxlExpr a, OnnxlExpr b)
-{
-  OnnxlExprOrder order = onnxl_expr_compare(p->pool, a, b);
-
-  return order == ONNXL_EXPR_EQUAL || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_GREATER_EQUAL;
-}
-
-static bool
-add_candidate(Profiler *p, Candidates *c, OnnxlExpr total)
-{
-  size_t from = c->count > MAX_COMPARED ? c->count - MAX_COMPARED : 0;
-
-  if (!total) {
-    c->unknown = true;
-    return true;
-  }
-  for (size_t i = from; i < c->count; i++)
-    if (never_below(p, c->items[i], total))
-      return true;
-  size_t kept = from;
-  for (size_t i = from; i < c->count; i++)
-    if (!never_below(p, total, c->items[i]))
-      c->items[kept++] = c->items[i];
-  c->count = kept;
-  if (!ONNXL_GROW(p->arena, &c->items, c->count, &c->capacity))
-    return onnxl_fail(p->error, ONNXL_ERROR_LIMIT, "the analysis needs more than the limit of %zu bytes (--max-metadata)",
-                      onnxl_arena_budget(p->arena));
-  c->items[c->count++] = total;
-  return true;
-}
-
 /* Profiles a graph. nodes: filled by position in the graph, may be NULL. */
 static bool
 profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *ret_peak, uint32_t *ret_peak_node)
 {
   const OnnxlIndexGraph *g = &p->inference->index->graphs[graph];
-  Candidates candidates = { NULL, 0, 0, false };
+  OnnxlPeak totals = { .pool = p->pool, .arena = p->arena };
   State state;
   uint32_t largest = ONNXL_NONE;
   OnnxlExpr largest_total = NULL;
@@ -449,21 +407,17 @@ profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *re
     return false;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     OnnxlNodeMemory memory;
-    if (!profile_node(p, &state, g->first_node + i, &memory) || !add_candidate(p, &candidates, memory.total))
+    if (!profile_node(p, &state, g->first_node + i, &memory) || !onnxl_peak_add(&totals, memory.total, p->error))
       return false;
-    if (candidates.count == 1 && candidates.items[0] == memory.total && largest_total != memory.total) {
+    if (totals.count == 1 && totals.items[0] == memory.total && largest_total != memory.total) {
       largest = i;
       largest_total = memory.total;
     }
     if (nodes)
       nodes[i] = memory;
   }
-  *ret_peak = candidates.count > 0 ? onnxl_expr_max_of(p->pool, candidates.items, candidates.count) : p->zero;
-  *ret_peak_node = candidates.count == 1 ? largest : ONNXL_NONE;
-  if (candidates.unknown) {
-    *ret_peak = NULL;
-    *ret_peak_node = ONNXL_NONE;
-  }
+  *ret_peak = onnxl_peak_get(&totals);
+  *ret_peak_node = *ret_peak && totals.count == 1 ? largest : ONNXL_NONE;
   return true;
 }
 

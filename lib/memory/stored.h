@@ -10,9 +10,14 @@
 #ifndef ONNXL_MEMORY_STORED_H
 #define ONNXL_MEMORY_STORED_H
 
-#include "memory/profile.h"
+#include "memory/layout.h"
 
 /* True when the model carries a plan; then *ret_options is what it was made with, for onnxl_memory_new(). */
 bool onnxl_memory_stored(const OnnxlModel *model, OnnxlMemoryOptions *ret_options);
+
+/* Writes the plan into the model that it was made from, in place of what stands there. options: of the profile. Returns
+ * false with ONNXL_ERROR_LIMIT. */
+bool onnxl_memory_store(OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *options,
+                        const OnnxlLayout *layout, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -1,54 +1,193 @@
 /* The memory of a model before it runs, node by node. */
 #include "cli/bindings.h"
 #include "cli/main.h"
-#include "memory/profile.h"
+#include "cli/output-file.h"
+#include "memory/stored.h"
+#include "proto/save.h"
 #include "report.h"
+#include "shapes/annotate.h"
+#include "support/error.h"
 
-static OnnxlStringList evals;
+static OnnxlStringList evals, dims;
 static int inplace = ONNXL_INPLACE_SAFE;
-static bool free_inputs;
+static int by = ONNXL_MEM_BY_NODE;
+static bool free_inputs, plan;
+static uint64_t budget = UINT64_MAX;
+static const char *solve, *plot;
+static uint32_t top;
 
 static const OnnxlOption options[] = {
   ONNXL_VALUES(0, "eval", "NAME=VALUE[,VALUE]...", &evals,
              "print the totals for these values of a symbol; several names make a grid"),
+  ONNXL_VALUES(0, "dim", "NAME=N", &dims, "bind a symbol before the analysis"),
   ONNXL_CHOICE(0, "inplace", "safe|structural|none", &inplace,
                "where an output may take over the buffer of an input that dies: where its kernel allows it, by sizes and "
                "lifetimes alone, or nowhere"),
   ONNXL_FLAG(0, "free-inputs", &free_inputs, "let graph inputs die after their last use"),
+  ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
+  ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
+  ONNXL_STRING(0, "solve", "NAME", &solve, "print the largest value of a symbol whose peak fits the budget"),
+  ONNXL_CHOICE(0, "by", "node|op|tag", &by, "sum up the bytes that nodes add, by operator or by tag"),
+  ONNXL_COUNT(0, "top", "N", &top, "only the N largest rows, the largest first"),
+  ONNXL_STRING(0, "plot", "FILE", &plot,
+               "draw the live bytes over the nodes, as SVG into FILE.svg, as text into another file or, with -, to standard "
+               "output"),
   ONNXL_OPTIONS_END,
 };
 
+/* What is asked for twice, or cannot be had together. */
 static bool
-report(OnnxlRun *run, const OnnxlMemory *memory, GError **error)
+check_options(const OnnxlRun *run, GError **error)
 {
+  int reports = plan + (solve != NULL) + (by != ONNXL_MEM_BY_NODE);
+
+  if (solve && budget == UINT64_MAX)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
+  if (reports > 1)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --plan, --solve and --by can be printed");
+  if (top > 0 && (plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE)))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes and for --by");
+  if (evals.count > 0 && by != ONNXL_MEM_BY_NODE)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--by takes values of symbols from --dim");
+  if ((run->common.text || run->common.allow_large) && !run->common.output)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "a model is written with -o only");
+  return true;
+}
+
+/* For --plan, whose expressions become numbers with one value of each symbol. */
+static bool
+print_layout(const OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+{
+  g_autofree size_t *choice = g_new0(size_t, grid->count);
+  OnnxlAssignment assignment = { grid, choice };
+
+  for (size_t i = 0; i < grid->count; i++)
+    if (grid->items[i].n_values > 1)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plan needs one value of %.*s, not %zu",
+                        ONNXL_ARG(grid->items[i].name), grid->items[i].n_values);
+  const OnnxlLayout *layout =
+    onnxl_layout_new(memory, onnxl_mem_lookup, &assignment, memory->inference->model->arena, error);
+  if (layout)
+    onnxl_mem_report_layout(memory, layout, run->common.format, out);
+  return layout != NULL;
+}
+
+static bool
+print_nodes(const OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+{
+  g_autofree uint32_t *rows = NULL;
+  uint32_t n_rows = 0;
+
+  if (grid->count > 0 && run->common.format != ONNXL_FORMAT_JSON)
+    return onnxl_mem_report_grid(memory, grid, run->common.format, out, error);
+  return (top == 0 || onnxl_mem_top(memory, top, &rows, &n_rows, error)) &&
+         onnxl_mem_report(memory, grid, rows, n_rows, run->common.format, out, error);
+}
+
+static bool
+print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+{
+  bool fits = true;
+
+  if (solve) {
+    bool done = onnxl_mem_solve(memory, grid, solve, budget, run->common.format, out, &fits, error);
+    if (done && !fits)
+      onnxl_diag(run->sink, ONNXL_DIAG_BUDGET, NULL, "the peak is larger than the budget for %s=1 already", solve);
+    return done;
+  }
+  if (budget != UINT64_MAX && !onnxl_mem_check_budget(run, memory, grid, budget, error))
+    return false;
+  if (plan)
+    return print_layout(run, memory, grid, out, error);
+  if (by != ONNXL_MEM_BY_NODE)
+    return onnxl_mem_report_by(memory, (OnnxlMemBy)by, top, run->common.format, out, error);
+  return print_nodes(run, memory, grid, out, error);
+}
+
+static bool
+write_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
+{
+  OnnxlOutputFile file;
+
+  if (!onnxl_output_file_open(&file, plot, 0, error))
+    return false;
+  if (onnxl_mem_plot(memory, grid, g_str_has_suffix(plot, ".svg"), &file.out, error))
+    return onnxl_output_file_commit(&file, error);
+  onnxl_output_file_abort(&file);
+  return false;
+}
+
+static bool
+write_model(const OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *memory_options,
+            GError **error)
+{
+  const OnnxlCommonOptions *common = &run->common;
+  int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0);
+  const OnnxlLayout *layout = onnxl_layout_new(memory, NULL, NULL, model->arena, error);
+  OnnxlOutputFile file;
+
+  if (!layout || !onnxl_memory_store(model, memory, memory_options, layout, error) ||
+      !onnxl_output_file_open(&file, common->output, flags, error))
+    return false;
+  if (onnxl_model_save(model, &file.out, common->output, common->text, common->allow_large, error))
+    return onnxl_output_file_commit(&file, error);
+  onnxl_output_file_abort(&file);
+  return false;
+}
+
+/* The report goes to standard output unless another result was asked for alone. */
+static bool
+write_all(OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *memory_options,
+          GError **error)
+{
+  bool asked = plan || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
   OnnxlBindings grid;
   OnnxlOutput out;
 
   if (!onnxl_bindings_parse(&grid, "--eval", &evals, true, error))
     return false;
   onnxl_output_init(&out, 1);
-  bool done = grid.count > 0 && run->common.format != ONNXL_FORMAT_JSON
-                ? onnxl_mem_report_grid(memory, &grid, run->common.format, &out, error)
-                : onnxl_mem_report(memory, &grid, run->common.format, &out, error);
+  bool printed = !plot && (asked || !run->common.output);
+  bool done = !printed || print_report(run, memory, &grid, &out, error);
+  if (done && !printed && budget != UINT64_MAX)
+    done = onnxl_mem_check_budget(run, memory, &grid, budget, error);
   done = done && onnxl_output_flush(&out, "standard output", error);
   onnxl_output_clear(&out);
+  done = done && (!plot || write_plot(memory, &grid, error)) &&
+         (!run->common.output || write_model(run, model, memory, memory_options, error));
   onnxl_bindings_clear(&grid);
+  return done;
+}
+
+static bool
+bind_dims(OnnxlModel *model, GError **error)
+{
+  OnnxlBindings bindings;
+
+  if (!onnxl_bindings_parse(&bindings, "--dim", &dims, false, error))
+    return false;
+  bool done = bindings.count == 0 || onnxl_shapes_name_inputs(model, error);
+  for (size_t i = 0; done && i < bindings.count; i++)
+    done = onnxl_shapes_bind(model, bindings.items[i].name, bindings.items[i].values[0], error);
+  onnxl_bindings_clear(&bindings);
   return done;
 }
 
 static bool
 run_mem(OnnxlRun *run, GError **error)
 {
+  if (!check_options(run, error))
+    return false;
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-  OnnxlMemoryOptions memory_options = { .inplace = inplace, .free_inputs = free_inputs };
+  OnnxlMemoryOptions memory_options = { .inplace = (OnnxlInplace)inplace, .free_inputs = free_inputs };
 
   if (!model)
     return false;
   onnxl_run_add_input(run, run->input);
-  OnnxlInference *inference = onnxl_infer(model, &(OnnxlInferOptions){ 0 }, model->arena, run->sink, error);
-  const OnnxlMemory *memory =
-    inference ? onnxl_memory_new(inference, &memory_options, model->arena, error) : NULL;
-  bool done = memory && report(run, memory, error);
+  OnnxlInference *inference =
+    bind_dims(model, error) ? onnxl_infer(model, &(OnnxlInferOptions){ 0 }, model->arena, run->sink, error) : NULL;
+  const OnnxlMemory *memory = inference ? onnxl_memory_new(inference, &memory_options, model->arena, error) : NULL;
+  bool done = memory && write_all(run, model, memory, &memory_options, error);
   onnxl_inference_free(inference);
   onnxl_model_free(model);
   return done;
@@ -64,9 +203,15 @@ static const OnnxlTool tool = {
               "onnxl-mem --eval N=1,8,32,128 model.onnx\n"
               "  what it comes to for four batch sizes\n"
               "onnxl-mem --inplace=none --format=json model.onnx | jq .peak.total\n"
-              "  the peak when no buffer is reused in place\n",
+              "  the peak when no buffer is reused in place\n"
+              "onnxl-mem --budget 2G --solve N model.onnx\n"
+              "  the largest batch that fits into two gigabytes\n"
+              "onnxl-mem --plan --dim N=8 model.onnx\n"
+              "  where the buffers lie, and how near that is to the least possible\n"
+              "onnxl-mem -o planned.onnx model.onnx\n"
+              "  a model that onnxl-exec runs by this plan\n",
   .options = options,
-  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT,
+  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT,
   .max_operands = 1,
   .run = run_mem,
 };

@@ -4,16 +4,10 @@
 #include "support/error.h"
 #include "support/json.h"
 
-/* One assignment of a grid: which value of each name. */
-typedef struct Assignment {
-  const OnnxlBindings *grid;
-  size_t *choice;
-} Assignment;
-
-static bool
-lookup(void *data, OnnxlStr name, int64_t *ret_value)
+bool
+onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value)
 {
-  const Assignment *assignment = data;
+  const OnnxlAssignment *assignment = data;
 
   for (size_t i = 0; i < assignment->grid->count; i++)
     if (onnxl_str_equal(assignment->grid->items[i].name, name)) {
@@ -25,7 +19,7 @@ lookup(void *data, OnnxlStr name, int64_t *ret_value)
 
 /* The next assignment, the last name fastest. False after the last one. */
 static bool
-next_assignment(Assignment *assignment)
+next_assignment(OnnxlAssignment *assignment)
 {
   for (size_t i = assignment->grid->count; i-- > 0;) {
     if (++assignment->choice[i] < assignment->grid->items[i].n_values)
@@ -35,19 +29,16 @@ next_assignment(Assignment *assignment)
   return false;
 }
 
-/* Calls row for each assignment with the evaluated totals. */
-typedef void (*RowFunction)(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak);
-
-static bool
-for_each_assignment(const OnnxlMemory *memory, const OnnxlBindings *grid, RowFunction row, void *data, GError **error)
+bool
+onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMemRow row, void *data, GError **error)
 {
   g_autofree size_t *choice = g_new0(size_t, grid->count);
   g_autofree int64_t *totals = g_new(int64_t, memory->n_nodes);
-  Assignment assignment = { grid, choice };
+  OnnxlAssignment assignment = { grid, choice };
 
   do {
     int64_t peak;
-    if (!onnxl_memory_evaluate(memory, lookup, &assignment, totals, &peak, error))
+    if (!onnxl_memory_evaluate(memory, onnxl_mem_lookup, &assignment, totals, &peak, error))
       return false;
     row(data, &assignment, totals, peak);
   } while (next_assignment(&assignment));
@@ -79,7 +70,8 @@ table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket)
 }
 
 static void
-report_table(const OnnxlMemory *memory, OnnxlReportFormat format, OnnxlOutput *out)
+report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, OnnxlReportFormat format,
+             OnnxlOutput *out)
 {
   static const OnnxlColumn columns[] = {
     { "node", true },    { "op", false },           { "already_allocated", false },
@@ -89,7 +81,8 @@ report_table(const OnnxlMemory *memory, OnnxlReportFormat format, OnnxlOutput *o
   OnnxlExprPool *pool = memory->inference->pool;
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
 
-  for (uint32_t i = 0; i < memory->n_nodes; i++) {
+  for (uint32_t r = 0; r < n_rows; r++) {
+    uint32_t i = rows ? rows[r] : r;
     const OnnxlNodeMemory *node = &memory->nodes[i];
     onnxl_table_int64(table, i);
     onnxl_table_text(table, memory->inference->index->nodes[i].proto->op_type);
@@ -174,7 +167,7 @@ typedef struct JsonRows {
 } JsonRows;
 
 static void
-json_row(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak)
+json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak)
 {
   JsonRows *rows = data;
   OnnxlJson *json = rows->json;
@@ -198,7 +191,8 @@ json_row(void *data, const Assignment *assignment, const int64_t *totals, int64_
 }
 
 static bool
-report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
+            OnnxlOutput *out, GError **error)
 {
   OnnxlJson json;
   bool done = true;
@@ -207,8 +201,8 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *o
   onnxl_json_begin_object(&json);
   onnxl_json_key(&json, "nodes");
   onnxl_json_begin_array(&json);
-  for (uint32_t i = 0; i < memory->n_nodes; i++)
-    json_node(&json, memory, i);
+  for (uint32_t r = 0; r < n_rows; r++)
+    json_node(&json, memory, rows ? rows[r] : r);
   onnxl_json_end_array(&json);
   onnxl_json_key(&json, "peak");
   onnxl_json_begin_object(&json);
@@ -223,8 +217,8 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *o
   onnxl_json_key(&json, "eval");
   onnxl_json_begin_array(&json);
   if (grid->count > 0) {
-    JsonRows rows = { &json, memory->n_nodes };
-    done = for_each_assignment(memory, grid, json_row, &rows, error);
+    JsonRows evaluated = { &json, memory->n_nodes };
+    done = onnxl_mem_for_each(memory, grid, json_row, &evaluated, error);
   }
   onnxl_json_end_array(&json);
   onnxl_json_end_object(&json);
@@ -233,12 +227,14 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *o
 }
 
 bool
-onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
-                 GError **error)
+onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
+                 OnnxlReportFormat format, OnnxlOutput *out, GError **error)
 {
+  if (!rows)
+    n_rows = memory->n_nodes;
   if (format == ONNXL_FORMAT_JSON)
-    return report_json(memory, grid, out, error);
-  report_table(memory, format, out);
+    return report_json(memory, grid, rows, n_rows, out, error);
+  report_table(memory, rows, n_rows, format, out);
   return true;
 }
 
@@ -248,7 +244,7 @@ typedef struct TableRows {
 } TableRows;
 
 static void
-table_row(void *data, const Assignment *assignment, const int64_t *totals, int64_t peak)
+table_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak)
 {
   TableRows *rows = data;
 
@@ -273,7 +269,7 @@ onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, Onnx
     columns[i] = (OnnxlColumn){ title, true };
   }
   TableRows rows = { onnxl_table_new(columns, n), memory->n_nodes };
-  bool done = for_each_assignment(memory, grid, table_row, &rows, error);
+  bool done = onnxl_mem_for_each(memory, grid, table_row, &rows, error);
   if (done)
     onnxl_table_write(rows.table, format, out);
   onnxl_table_free(rows.table);

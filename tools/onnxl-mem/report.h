@@ -4,14 +4,56 @@
 
 #include "cli/bindings.h"
 #include "cli/main.h"
-#include "memory/profile.h"
+#include "memory/layout.h"
 
-/* The per-node table of expressions and the peak, or in JSON both and the rows of the grid (which may be empty). */
-bool onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
-                      GError **error);
+/* One assignment of a grid: which value of each name. Also the data of onnxl_mem_lookup(). */
+typedef struct OnnxlAssignment {
+  const OnnxlBindings *grid;
+  size_t *choice;
+} OnnxlAssignment;
+
+bool onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value);
+
+/* Calls row for each assignment (one for an empty grid) with the evaluated totals. */
+typedef void (*OnnxlMemRow)(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak);
+bool onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMemRow row, void *data,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The per-node table of expressions and the peak, or in JSON both and the rows of the grid (which may be empty). rows: node
+ * ids in the order to print, NULL for all. */
+bool onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
+                      OnnxlReportFormat format, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The evaluated totals, one row an assignment of the grid: the first name varies slowest. As table or CSV. */
 bool onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
-                           OnnxlOutput *out, GError **error);
+                           OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* --by=op and --by=tag: bytes that are made, summed up. top: that many rows at most, 0 for all. */
+typedef enum OnnxlMemBy { ONNXL_MEM_BY_NODE, ONNXL_MEM_BY_OP, ONNXL_MEM_BY_TAG } OnnxlMemBy;
+bool onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format,
+                         OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The nodes with the largest totals, largest first. ret_rows: owned, *ret_n of them, at most top. Fails when the order
+ * depends on the symbols. */
+bool onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint32_t *ret_n,
+                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* --plan: the buffers and their places. */
+void onnxl_mem_report_layout(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlReportFormat format,
+                             OnnxlOutput *out);
+
+/* --budget: a finding for each assignment whose peak is above it. */
+bool onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, uint64_t budget,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* --solve: prints the largest value of the symbol whose peak fits the budget; other symbols have the only value of
+ * their name in grid. *ret_fits: there is one. */
+bool onnxl_mem_solve(const OnnxlMemory *memory, const OnnxlBindings *grid, const char *symbol, uint64_t budget,
+                     OnnxlReportFormat format, OnnxlOutput *out, bool *ret_fits,
+                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* --plot: the live bytes over the nodes, a curve for each assignment, as SVG or as text. */
+bool onnxl_mem_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, bool svg, OnnxlOutput *out,
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

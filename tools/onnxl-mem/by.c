@@ -1,0 +1,142 @@
+/* --by and --top: bytes summed up by operator or tag, and the largest rows. */
+#include "cli/table.h"
+#include "report.h"
+#include "support/error.h"
+
+typedef struct Group {
+  OnnxlStr name;
+  uint32_t n_nodes;
+  OnnxlExpr bytes;
+  int64_t number; /* bytes when they are a number */
+} Group;
+
+static int
+by_number(const void *a, const void *b)
+{
+  const Group *x = a, *y = b;
+
+  if (x->number != y->number)
+    return x->number > y->number ? -1 : 1;
+  return onnxl_str_compare(x->name, y->name);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+  return onnxl_str_compare(((const Group *)a)->name, ((const Group *)b)->name);
+}
+
+/* The largest first where all are numbers, else in the order of names. Fails when top needs an order that there is not. */
+static bool
+sort_groups(Group *groups, size_t n, uint32_t top, GError **error)
+{
+  bool numbers = true;
+
+  for (size_t i = 0; i < n; i++)
+    numbers = onnxl_expr_is_int(groups[i].bytes, &groups[i].number) && numbers;
+  if (!numbers && top > 0)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top: the order depends on symbols (give them values: --dim NAME=N)");
+  qsort(groups, n, sizeof *groups, numbers ? by_number : by_name);
+  return true;
+}
+
+static bool
+write_groups(Group *groups, size_t n, const char *title, uint32_t top, OnnxlExprPool *pool, OnnxlReportFormat format,
+             OnnxlOutput *out, GError **error)
+{
+  const OnnxlColumn columns[] = { { title, false }, { "nodes", true }, { "bytes", true } };
+
+  if (!sort_groups(groups, n, top, error))
+    return false;
+  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+  for (size_t i = 0; i < n && (top == 0 || i < top); i++) {
+    int64_t bytes;
+    onnxl_table_text(table, groups[i].name);
+    onnxl_table_int64(table, groups[i].n_nodes);
+    if (onnxl_expr_is_int(groups[i].bytes, &bytes))
+      onnxl_table_int64(table, bytes);
+    else
+      onnxl_table_text(table, onnxl_expr_text(pool, groups[i].bytes));
+  }
+  onnxl_table_write(table, format, out);
+  onnxl_table_free(table);
+  return true;
+}
+
+bool
+onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format, OnnxlOutput *out,
+                    GError **error)
+{
+  OnnxlExprPool *pool = memory->inference->pool;
+  OnnxlExpr zero = onnxl_expr_int(pool, 0);
+  GArray *groups = g_array_new(FALSE, TRUE, sizeof(Group));
+  GHashTable *places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+  if (by == ONNXL_MEM_BY_TAG)
+    for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
+      Group group = { onnxl_str(tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag)), 0, zero, 0 };
+      for (uint32_t i = 0; i < memory->n_nodes; i++) {
+        OnnxlExpr bytes = memory->nodes[i].outputs.amounts[tag];
+        group.bytes = onnxl_expr_add(pool, group.bytes, bytes);
+        group.n_nodes += bytes != zero;
+      }
+      if (group.n_nodes > 0)
+        g_array_append_val(groups, group);
+    }
+  for (uint32_t i = 0; by == ONNXL_MEM_BY_OP && i < memory->n_nodes; i++) {
+    OnnxlStr op = memory->inference->index->nodes[i].proto->op_type;
+    char *key = g_strndup(op.data, op.size);
+    gpointer place = g_hash_table_lookup(places, key);
+    if (!place) {
+      Group group = { op, 0, zero, 0 };
+      g_array_append_val(groups, group);
+      place = GUINT_TO_POINTER(groups->len);
+      g_hash_table_insert(places, key, place);
+    } else {
+      g_free(key);
+    }
+    Group *group = &g_array_index(groups, Group, GPOINTER_TO_UINT(place) - 1);
+    group->n_nodes++;
+    group->bytes = onnxl_expr_add(pool, group->bytes, memory->nodes[i].output_allocation);
+  }
+  bool good = write_groups((Group *)groups->data, groups->len, by == ONNXL_MEM_BY_OP ? "op" : "tag", top, pool, format,
+                           out, error);
+  g_hash_table_destroy(places);
+  g_array_free(groups, TRUE);
+  return good;
+}
+
+typedef struct Total {
+  uint32_t node;
+  int64_t bytes;
+} Total;
+
+static int
+by_total(const void *a, const void *b)
+{
+  const Total *x = a, *y = b;
+
+  if (x->bytes != y->bytes)
+    return x->bytes > y->bytes ? -1 : 1;
+  return x->node < y->node ? -1 : x->node > y->node;
+}
+
+bool
+onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint32_t *ret_n, GError **error)
+{
+  g_autofree Total *totals = g_new(Total, MAX(memory->n_nodes, 1));
+
+  for (uint32_t i = 0; i < memory->n_nodes; i++) {
+    totals[i].node = i;
+    if (!onnxl_expr_is_int(memory->nodes[i].total, &totals[i].bytes))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                        "--top: the order depends on the total of node %u, %s (give symbols values: --dim NAME=N)", i,
+                        onnxl_expr_text(memory->inference->pool, memory->nodes[i].total).data);
+  }
+  qsort(totals, memory->n_nodes, sizeof *totals, by_total);
+  *ret_n = MIN(top, memory->n_nodes);
+  *ret_rows = g_new(uint32_t, MAX(*ret_n, 1));
+  for (uint32_t i = 0; i < *ret_n; i++)
+    (*ret_rows)[i] = totals[i].node;
+  return true;
+}
