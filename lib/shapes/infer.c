@@ -425,6 +425,7 @@ report(OnnxlShapeRun *run, GError **error)
     g_propagate_error(error, run->error);
     return false;
   }
+  onnxl_shape_check_required(run);
   if (onnxl_diag_errors(run->sink) > errors)
     return onnxl_fail(error, ONNXL_ERROR_INVALID, "the shapes of the model do not fit");
   return true;

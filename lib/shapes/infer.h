@@ -74,8 +74,8 @@ typedef struct OnnxlInferOptions {
 } OnnxlInferOptions;
 
 /* Infers over the model's main graph. Memory comes from arena; the pool dies with the inference. Findings: operators
- * whose inputs cannot fit (error), declared against inferred shapes. Returns: owned, free with
- * onnxl_inference_free(); NULL with ONNXL_ERROR_INVALID after findings of severity error,
+ * whose inputs cannot fit (error), declared against inferred shapes, requirements that the model contradicts (error).
+ * Returns: owned, free with onnxl_inference_free(); NULL with ONNXL_ERROR_INVALID after findings of severity error,
  * ONNXL_ERROR_USAGE for a requirement that is none or contradicts the others, or another error. */
 OnnxlInference *onnxl_infer(const OnnxlModel *model, const OnnxlInferOptions *options, OnnxlArena *arena,
                             OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -189,9 +189,36 @@ onnxl_shape_require(OnnxlShapeRun *run)
     onnxl_shape_add_constraint(run, c.lhs, c.relation, c.rhs);
     set_bound(run, &c);
   }
+  run->n_required = run->n_constraints;
   /* A bound may come after what it contradicts. */
-  for (size_t i = 0; i < run->n_constraints; i++)
+  for (size_t i = 0; i < run->n_required; i++)
     if (verdict(run, run->constraints[i].lhs, run->constraints[i].relation, run->constraints[i].rhs) == NEVER)
       return contradiction(run, &run->constraints[i]);
   return true;
+}
+
+/* What a name of an output stands for. */
+static OnnxlExpr
+meaning_of(void *data, OnnxlStr name)
+{
+  OnnxlShapeRun *run = data;
+  uint32_t id = onnxl_map_get(&run->symbol_ids, name);
+  return id == ONNXL_MAP_NONE ? NULL : run->symbols[id].meaning;
+}
+
+void
+onnxl_shape_check_required(OnnxlShapeRun *run)
+{
+  for (size_t i = 0; i < run->n_required; i++) {
+    const OnnxlConstraint *c = &run->constraints[i];
+    OnnxlExpr lhs = onnxl_expr_substitute(run->pool, c->lhs, meaning_of, run);
+    OnnxlExpr rhs = onnxl_expr_substitute(run->pool, c->rhs, meaning_of, run);
+    if (!lhs || !rhs || verdict(run, lhs, c->relation, rhs) != NEVER)
+      continue;
+    OnnxlStr left = onnxl_expr_text(run->pool, c->lhs), right = onnxl_expr_text(run->pool, c->rhs);
+    OnnxlStr a = onnxl_expr_text(run->pool, lhs), b = onnxl_expr_text(run->pool, rhs);
+    onnxl_diag(run->sink, ONNXL_DIAG_SHAPE_MISMATCH, NULL,
+               "%.*s %s %.*s is required, but in this model the sides are %.*s and %.*s", ONNXL_ARG(left),
+               relations[c->relation], ONNXL_ARG(right), ONNXL_ARG(a), ONNXL_ARG(b));
+  }
 }

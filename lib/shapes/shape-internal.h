@@ -56,6 +56,7 @@ typedef struct OnnxlShapeRun {
   size_t n_symbols, symbols_capacity;
   OnnxlConstraint *constraints;
   size_t n_constraints, constraints_capacity;
+  size_t n_required; /* the first constraints are what the caller requires */
   OnnxlMap constraint_ids;
   OnnxlShapeFinding *findings; /* pending: a later pass over a loop body takes back those of an earlier one */
   size_t n_findings, findings_capacity;
@@ -236,6 +237,9 @@ void onnxl_shape_add_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation
 
 /* Takes the run's requirements for granted; the symbols of the inputs are known. False: run->error is set. */
 bool onnxl_shape_require(OnnxlShapeRun *run);
+
+/* Reports requirements that are wrong now that it is known what the names of outputs stand for. */
+void onnxl_shape_check_required(OnnxlShapeRun *run);
 
 /* --- declared against inferred (anchor.c) ------------------------------------------------------------------------- */
 
