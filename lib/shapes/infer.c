@@ -106,6 +106,31 @@ check_input_types(OnnxlShapeNode *n)
   }
 }
 
+/* Rules take it for granted that inputs that are not optional are there. */
+static void
+check_input_count(OnnxlShapeNode *n)
+{
+  const OnnxlOpSchema *schema = n->schema;
+  uint32_t count = n->n_inputs;
+  while (count > 0 && n->node->inputs[count - 1] == ONNXL_NONE)
+    count--;
+  if (count < (uint32_t)schema->min_inputs) {
+    onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_NODE_ARITY, "%s: %u inputs are given when at least %d are needed",
+                        schema->name, count, schema->min_inputs);
+    n->failed = true;
+  } else if (count > (uint32_t)schema->max_inputs) {
+    onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_NODE_ARITY, "%s: %u inputs are given when at most %d are taken",
+                        schema->name, count, schema->max_inputs);
+    n->failed = true;
+  }
+  for (uint32_t i = 0; !n->failed && i < count && i < schema->n_inputs; i++)
+    if (n->node->inputs[i] == ONNXL_NONE && schema->inputs[i].option == ONNXL_PARAM_SINGLE) {
+      onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_NODE_ARITY, "%s: the input %s is left out", schema->name,
+                          schema->inputs[i].name);
+      n->failed = true;
+    }
+}
+
 static int32_t
 single_type(uint32_t set)
 {
@@ -248,8 +273,10 @@ apply(OnnxlShapeNode *n)
   n->schema = onnxl_op_find(n->proto->domain, n->proto->op_type, opset_of(scope, n->proto->domain));
   scope->schemas[n->id] = n->schema;
   OnnxlShapeRule rule = n->schema ? onnxl_shape_rule(n->schema->op) : NULL;
-  if (n->schema)
+  if (n->schema) {
+    check_input_count(n);
     check_input_types(n);
+  }
   if (rule && !n->failed)
     rule(n);
   else if (!rule && n->run->options.strict)

@@ -8,6 +8,17 @@ onnxl_shape_rule_same(OnnxlShapeNode *n)
   onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
 }
 
+/* The same, along an axis that the attribute of that name chooses. */
+void
+onnxl_shape_rule_along_axis(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *x = onnxl_shape_ranked(n, 0);
+  uint32_t axis;
+  if (x && x->rank > 0 && !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), x->rank, &axis))
+    return;
+  onnxl_shape_same(n, 0, x);
+}
+
 typedef OnnxlExpr (*Unary)(OnnxlShapeNode *n, OnnxlExpr a);
 typedef OnnxlExpr (*Binary)(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b);
 

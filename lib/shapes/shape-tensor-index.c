@@ -261,6 +261,9 @@ onnxl_shape_rule_gather_elements(OnnxlShapeNode *n)
                       onnxl_shape_text(n, indices));
     return;
   }
+  uint32_t axis;
+  if (data && !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), data->rank, &axis))
+    return;
   onnxl_shape_same(n, 0, indices);
 }
 
