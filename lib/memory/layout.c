@@ -9,6 +9,10 @@
  * live at one time they just follow each other. */
 #define MAX_BY_SIZE 4096
 
+/* Pairs of buffers that are looked at to find a better layout than the first, and layouts that are tried. */
+#define MAX_STEPS 4000000
+#define MAX_TRIES 500
+
 /* A size is compared with this many families; real models have a handful. */
 #define MAX_FAMILIES 64
 
@@ -134,11 +138,11 @@ find_families(const Planner *p, Item *items, uint32_t n, uint32_t *leaders)
   return n_families;
 }
 
-/* Free space between buffers that are live, in the order of offsets. */
-typedef struct Hole {
-  int64_t offset, size;
+/* A place, to remember. */
+typedef struct Place {
+  int64_t offset;
   OnnxlExpr place;
-} Hole;
+} Place;
 
 static int
 by_offset(const void *a, const void *b)
@@ -215,11 +219,10 @@ by_weight(const void *a, const void *b)
   return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-/* Large buffers first, among those placed already whose time overlaps. */
+/* In the order given, among those placed already whose time overlaps. */
 static void
-lay_out_by_weight(const Planner *p, Item **items, size_t n, Item **placed, Item **others)
+lay_out_in_order(const Planner *p, Item *const *items, size_t n, Item **placed, Item **others)
 {
-  qsort(items, n, sizeof *items, by_weight);
   for (size_t i = 0; i < n; i++) {
     Item *item = items[i];
     size_t n_others = 0, at = i;
@@ -233,25 +236,80 @@ lay_out_by_weight(const Planner *p, Item **items, size_t n, Item **placed, Item 
   }
 }
 
-static bool
-is_crowded(const Planner *p, Item *const *items, size_t n)
+/* The most items and the largest sum of weights that are live at one node. */
+static void
+find_most_live(const Planner *p, Item *const *items, size_t n, size_t *ret_count, int64_t *ret_weight)
 {
-  g_autofree uint32_t *deaths = g_new0(uint32_t, (size_t)p->memory->n_nodes + 1);
-  size_t live = 0, most = 0;
+  g_autofree size_t *counts = g_new0(size_t, (size_t)p->memory->n_nodes + 1); /* of those that die with a node */
+  g_autofree int64_t *weights = g_new0(int64_t, (size_t)p->memory->n_nodes + 1);
+  size_t count = 0, id = 0;
+  int64_t weight = 0;
 
-  for (size_t i = 0, id = 0; i < n; i++, live++, most = MAX(most, live)) {
-    for (; id < items[i]->buffer->first; id++)
-      live -= deaths[id];
-    deaths[items[i]->buffer->last]++;
+  *ret_count = 0;
+  *ret_weight = 0;
+  for (size_t i = 0; i < n; i++) {
+    for (; id < items[i]->buffer->first; id++) {
+      count -= counts[id];
+      weight -= weights[id];
+    }
+    counts[items[i]->buffer->last]++;
+    weights[items[i]->buffer->last] += items[i]->weight;
+    weight += items[i]->weight;
+    *ret_count = MAX(*ret_count, ++count);
+    *ret_weight = MAX(*ret_weight, weight);
   }
-  return most > MAX_BY_SIZE;
+}
+
+static void
+keep(Place *kept, Item *const *items, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    kept[i] = (Place){ items[i]->offset, items[i]->place };
+}
+
+/* Moves the first of the items that reach up to the top to the front, where it gets a low place. False: it is there. */
+static bool
+promote_top(Item **order, size_t n, int64_t top)
+{
+  size_t at = 0;
+
+  while (order[at]->offset + order[at]->weight < top)
+    at++;
+  Item *item = order[at];
+  memmove(order + 1, order, at * sizeof *order);
+  order[0] = item;
+  return at > 0 && n > 1;
+}
+
+/* Large ones first; then, as long as that pays, what came to lie on top before the others. */
+static void
+search(const Planner *p, Item *const *items, size_t n, int64_t bound, Place *best, int64_t reached, Item **work)
+{
+  g_autofree Item **order = g_memdup2(items, n * sizeof *items);
+  g_autofree Item **others = g_new(Item *, n);
+
+  qsort(order, n, sizeof *order, by_weight);
+  for (uint64_t tries = 0; reached > bound && tries <= MAX_STEPS / (n * n) && tries < MAX_TRIES; tries++) {
+    lay_out_in_order(p, order, n, work, others);
+    int64_t top = height(order, n);
+    if (top < reached) {
+      reached = top;
+      keep(best, items, n);
+    }
+    if (!promote_top(order, n, top))
+      return;
+  }
 }
 
 /* Lays out one family. items: in the order of nodes. */
 static void
 lay_out(const Planner *p, Item **items, size_t n, Item **work)
 {
-  if (n > MAX_BY_SIZE && is_crowded(p, items, n)) {
+  size_t most;
+  int64_t bound;
+
+  find_most_live(p, items, n, &most, &bound);
+  if (most > MAX_BY_SIZE) {
     for (size_t i = 1; i < n; i++) {
       items[i]->offset = items[i - 1]->offset + items[i - 1]->weight;
       items[i]->place = onnxl_expr_add(p->pool, items[i - 1]->place, items[i - 1]->buffer->bytes);
@@ -261,18 +319,12 @@ lay_out(const Planner *p, Item **items, size_t n, Item **work)
   lay_out_by_time(p, items, n, work);
   if (n > MAX_BY_SIZE)
     return;
-  int64_t reached = height(items, n);
-  g_autofree Hole *kept = g_new(Hole, n);
-  g_autofree Item **order = g_memdup2(items, n * sizeof *items);
-  g_autofree Item **others = g_new(Item *, n);
-  for (size_t i = 0; i < n; i++)
-    kept[i] = (Hole){ items[i]->offset, 0, items[i]->place };
-  lay_out_by_weight(p, order, n, work, others);
-  if (height(items, n) < reached)
-    return;
+  g_autofree Place *best = g_new(Place, n);
+  keep(best, items, n);
+  search(p, items, n, bound, best, height(items, n), work);
   for (size_t i = 0; i < n; i++) {
-    items[i]->offset = kept[i].offset;
-    items[i]->place = kept[i].place;
+    items[i]->offset = best[i].offset;
+    items[i]->place = best[i].place;
   }
 }
 
