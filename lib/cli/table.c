@@ -124,6 +124,8 @@ show_cell(OnnxlOutput *scratch, OnnxlStr text)
   scratch->used = 0;
   onnxl_output_escaped(scratch, text);
   OnnxlStr rest = onnxl_output_memory(scratch);
+  for (; rest.size > 0 && (uint8_t)rest.data[0] < 0x80; rest.data++, rest.size--) /* escaped, so none is a control */
+    width++;
   while (rest.size > 0) {
     size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
     width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;

@@ -45,8 +45,10 @@ live_init(const Profiler *p, Live *live)
 static void
 enter(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
 {
+  if (bytes == p->zero)
+    return;
   if (bytes)
-    live->sums[tag] = onnxl_expr_add(p->pool, live->sums[tag], bytes);
+    live->sums[tag] = live->sums[tag] == p->zero ? bytes : onnxl_expr_add(p->pool, live->sums[tag], bytes);
   else
     live->unknown[tag]++;
 }
@@ -60,15 +62,35 @@ leave(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
     live->unknown[tag]--;
 }
 
-/* The sums as they are now, and their sum added to *total. */
+/* Terms of a sum that is made once, since each sum on the way to it would be interned, too. Most amounts are 0. */
+typedef struct Terms {
+  OnnxlExpr items[3 * ONNXL_N_TAGS];
+  size_t count;
+  bool unknown;
+} Terms;
+
+static OnnxlExpr
+sum(const Profiler *p, const Terms *terms)
+{
+  if (terms->unknown)
+    return NULL;
+  if (terms->count < 2)
+    return terms->count == 1 ? terms->items[0] : p->zero;
+  return onnxl_expr_sum(p->pool, terms->items, terms->count);
+}
+
+/* The sums as they are now, which are added to terms. */
 static OnnxlBucket
-snapshot(const Profiler *p, const Live *live, OnnxlExpr *total)
+snapshot(const Profiler *p, const Live *live, Terms *terms)
 {
   OnnxlBucket bucket;
 
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
-    bucket.amounts[tag] = live->unknown[tag] > 0 ? NULL : live->sums[tag];
-    *total = onnxl_expr_add(p->pool, *total, bucket.amounts[tag]);
+    OnnxlExpr amount = live->unknown[tag] > 0 ? NULL : live->sums[tag];
+    bucket.amounts[tag] = amount;
+    terms->unknown = terms->unknown || !amount;
+    if (amount && amount != p->zero)
+      terms->items[terms->count++] = amount;
   }
   return bucket;
 }
@@ -365,13 +387,14 @@ static bool
 profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
 {
   const OnnxlIndexNode *node = &p->inference->index->nodes[id];
+  Terms already = { .count = 0 }, added = { .count = 0 };
   Live outputs;
   OnnxlExpr scratch;
 
-  memory->already_allocated = p->zero;
-  memory->inputs = snapshot(p, &state->inputs, &memory->already_allocated);
-  memory->initializers = snapshot(p, &state->initializers, &memory->already_allocated);
-  memory->intermediates = snapshot(p, &state->intermediates, &memory->already_allocated);
+  memory->inputs = snapshot(p, &state->inputs, &already);
+  memory->initializers = snapshot(p, &state->initializers, &already);
+  memory->intermediates = snapshot(p, &state->intermediates, &already);
+  memory->already_allocated = sum(p, &already);
   for (uint32_t o = 0; o < node->n_outputs; o++)
     if (node->outputs[o] != ONNXL_NONE && !value_bytes(p, node->outputs[o]))
       return false;
@@ -386,9 +409,11 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   if (!scratch_bytes(p, id, &scratch))
     return false;
   enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
-  memory->output_allocation = p->zero;
-  memory->outputs = snapshot(p, &outputs, &memory->output_allocation);
-  memory->total = onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
+  memory->outputs = snapshot(p, &outputs, &added);
+  memory->output_allocation = sum(p, &added);
+  memory->total = memory->output_allocation == p->zero
+                    ? memory->already_allocated
+                    : onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
   leave_node(p, state, id);
   return true;
 }
