@@ -10,6 +10,7 @@
 #include "proto/summary.h"
 #include "proto/text.h"
 #include "support/error.h"
+#include "support/file.h"
 
 /* Payloads in a file of their own start at multiples of this. */
 enum { PAYLOAD_ALIGNMENT = 64 };
@@ -61,7 +62,7 @@ move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
 
 /* The text, with payloads moved into a file in its folder. */
 static bool
-write_with_file(OnnxlOutput *out, const OnnxlModel *model, OnnxlTextOptions *text, GError **error)
+write_with_file(OnnxlOutput *out, const char *output, const OnnxlModel *model, OnnxlTextOptions *text, GError **error)
 {
   g_autofree char *path = g_build_filename(text->folder, weights, NULL);
   OnnxlOutputFile file;
@@ -69,6 +70,10 @@ write_with_file(OnnxlOutput *out, const OnnxlModel *model, OnnxlTextOptions *tex
   if (strchr(weights, '/') || *weights == '\0')
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "--weights=%s: a name without a folder, as the file stands next to the text", weights);
+  if (onnxl_model_is_at(model, path))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
+  if (output && onnxl_path_same_entry(path, output))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: another output has this name", path);
   if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
     return false;
   Mover mover = { &file.out, model };
@@ -95,7 +100,7 @@ write_text(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GErro
   else if (strcmp(weights, "elide") == 0)
     text.weights = ONNXL_WEIGHTS_ELIDE;
   else if (strcmp(weights, "auto") != 0)
-    return write_with_file(out, model, &text, error);
+    return write_with_file(out, run->common.output, model, &text, error);
   return onnxl_text_write(out, model, &text, NULL, NULL, error);
 }
 
