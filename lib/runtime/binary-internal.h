@@ -43,6 +43,11 @@ typedef void (*OnnxlBinaryRow)(const void *a, int64_t sa, const void *b, int64_t
 /* Fills result, whose dims a and b are broadcast to. Always true, to end a condition. */
 bool onnxl_binary_into(OnnxlValue *result, const OnnxlValue *a, const OnnxlValue *b, OnnxlBinaryRow row);
 
+/* The second operand before opset 7: broadcasting was asked for, b was broadcast to a and never a to b, and b's axes
+ * stood from "axis" on, or at the end. Returns: owned, b under dims of a's rank; NULL with error. */
+OnnxlValue *onnxl_legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* A whole kernel of two inputs, with the broadcasting rules of the operator's version. row NULL: no loop for the type.
  */
 bool onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_type,

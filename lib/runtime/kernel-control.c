@@ -104,10 +104,11 @@ run_if(OnnxlKernelContext *context, GError **error)
   uint32_t g = onnxl_ctx_subgraph(context, condition ? "then_branch" : "else_branch");
   if (g == ONNXL_NONE)
     return onnxl_ctx_invalid(context, error, "a branch is missing");
-  uint32_t n = onnxl_ctx_subgraph_n_outputs(context, g);
-  if (n != onnxl_ctx_node(context)->output.count)
-    return onnxl_ctx_invalid(context, error, "the branch has %u outputs when the node has %zu", n,
-                             onnxl_ctx_node(context)->output.count);
+  uint32_t n = (uint32_t)onnxl_ctx_node(context)->output.count,
+           other = onnxl_ctx_subgraph(context, condition ? "else_branch" : "then_branch");
+  if (other == ONNXL_NONE || onnxl_ctx_subgraph_n_outputs(context, g) != n ||
+      onnxl_ctx_subgraph_n_outputs(context, other) != n)
+    return onnxl_ctx_invalid(context, error, "a branch does not have the %u outputs of the node", n);
   OnnxlValue **outputs = onnxl_ctx_scratch(context, n, sizeof *outputs, error);
   if (!outputs || !onnxl_ctx_run_subgraph(context, g, NULL, 0, outputs, error))
     return false;

@@ -23,9 +23,8 @@ onnxl_binary_into(OnnxlValue *result, const OnnxlValue *a, const OnnxlValue *b, 
   return true;
 }
 
-/* Before opset 7 broadcasting was asked for, and b's axes stood from "axis" on, or at the end. */
-static OnnxlValue *
-legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, GError **error)
+OnnxlValue *
+onnxl_legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, GError **error)
 {
   if (onnxl_ctx_int(context, "broadcast") == 0) {
     bool same = a->rank == b->rank && (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
@@ -44,8 +43,18 @@ legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, GError
                       a->rank);
     return NULL;
   }
-  for (uint32_t i = 0; i < a->rank; i++)
+  for (uint32_t i = 0; i < a->rank; i++) {
     dims[i] = i >= axis && i < axis + b->rank ? b->dims[i - axis] : 1;
+    if (dims[i] != 1 && dims[i] != a->dims[i]) {
+      char *wide = onnxl_dims_text(a->dims, a->rank), *narrow = onnxl_dims_text(b->dims, b->rank);
+      onnxl_ctx_invalid(context, error,
+                        "the second input %s is not broadcast to the first one %s at axis %" G_GINT64_FORMAT, narrow,
+                        wide, axis);
+      g_free(wide);
+      g_free(narrow);
+      return NULL;
+    }
+  }
   return onnxl_value_new_view(b, b->elem_type, a->rank, dims);
 }
 
@@ -58,7 +67,7 @@ onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_typ
   bool legacy = onnxl_ctx_schema(context)->since < 7 && onnxl_ctx_schema(context)->domain[0] == '\0';
   if (!row)
     return onnxl_ctx_unsupported_type(context, error, a->elem_type);
-  OnnxlValue *other = legacy ? legacy_operand(context, a, b, error) : onnxl_value_ref(b);
+  OnnxlValue *other = legacy ? onnxl_legacy_operand(context, a, b, error) : onnxl_value_ref(b);
   if (!other)
     return false;
   bool good = onnxl_ctx_broadcast(context, (OnnxlValue *[]){ a, other }, 2, &rank, dims, error);

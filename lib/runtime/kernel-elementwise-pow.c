@@ -1,6 +1,7 @@
 /* Pow, whose two inputs may have different types. */
 #include <math.h>
 
+#include "runtime/binary-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
@@ -82,14 +83,9 @@ run_pow(OnnxlKernelContext *context, GError **error)
 {
   OnnxlValue *x = onnxl_ctx_input(context, 0), *exponent = onnxl_ctx_input(context, 1), *view = NULL;
   uint32_t rank;
-  int64_t dims[ONNXL_MAX_RANK], axis = onnxl_ctx_int(context, "axis"), result = 0;
-  if (onnxl_ctx_schema(context)->since < 7 && onnxl_ctx_attr(context, "axis") && axis >= 0 &&
-      axis + exponent->rank <= x->rank) {
-    /* The exponent's axes stand from "axis" on. */
-    for (uint32_t i = 0; i < x->rank; i++)
-      dims[i] = i >= axis && i < axis + exponent->rank ? exponent->dims[i - axis] : 1;
-    exponent = view = onnxl_value_new_view(exponent, exponent->elem_type, x->rank, dims);
-  }
+  int64_t dims[ONNXL_MAX_RANK], result = 0;
+  if (onnxl_ctx_schema(context)->since < 7 && !(exponent = view = onnxl_legacy_operand(context, x, exponent, error)))
+    return false;
   bool good = onnxl_ctx_broadcast(context, (OnnxlValue *[]){ x, exponent }, 2, &rank, dims, error);
   OnnxlValue *y = good ? onnxl_ctx_output(context, 0, x->elem_type, rank, dims, error) : NULL;
   if (y) {

@@ -75,6 +75,11 @@ run_constant(OnnxlKernelContext *context, GError **error)
     onnxl_ctx_set_output(context, 0, onnxl_value_ref(*cache));
     return true;
   }
+  uint32_t n_given = 0;
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    n_given += onnxl_ctx_attr(context, names[i]) != NULL;
+  if (n_given != 1)
+    return onnxl_ctx_invalid(context, error, "%u attributes give a value when one must", n_given);
   for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
     const OnnxlAttribute *attribute = onnxl_ctx_attr(context, names[i]);
     if (!attribute)
@@ -89,9 +94,9 @@ run_constant(OnnxlKernelContext *context, GError **error)
       made = short_constant(context, names[i], attribute, error);
     if (made && cache)
       *cache = onnxl_value_ref(made);
-    return made != NULL;
+    break;
   }
-  return onnxl_ctx_invalid(context, error, "no attribute gives a value");
+  return made != NULL;
 }
 ONNXL_KERNEL(constant, EXACT);
 
@@ -147,7 +152,7 @@ result_type(OnnxlKernelContext *context, const OnnxlValue *x, int32_t *ret_type,
 {
   int64_t type = onnxl_ctx_attr(context, "dtype") || !x ? onnxl_ctx_int(context, "dtype") : x->elem_type;
   if (type <= 0 || type >= ONNXL_N_TYPES || onnxl_data_type_bits((int32_t)type) < 8 ||
-      onnxl_data_type_bits((int32_t)type) > 64)
+      (type != ONNXL_TYPE_BOOL && !onnxl_type_is_integer((int32_t)type) && !onnxl_type_is_float((int32_t)type)))
     return onnxl_ctx_invalid(context, error, "dtype is %" G_GINT64_FORMAT, type);
   *ret_type = (int32_t)type;
   return true;
@@ -230,7 +235,8 @@ ONNXL_KERNEL(range, COMPUTES);
 
 /* --- random numbers --- */
 
-/* An operator with a seed of its own has its own stream, which is the same in every run: *own; others share the run's. */
+/* An operator with a seed of its own has its own stream, which is the same in every run: *own; others share the run's.
+ */
 static OnnxlRandom *
 random_stream(OnnxlKernelContext *context, OnnxlRandom *own)
 {

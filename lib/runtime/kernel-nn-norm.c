@@ -193,6 +193,9 @@ normalize_rows(OnnxlKernelContext *context, bool centered, int32_t result_type, 
     *(i < axis ? &rows : &size) *= x->dims[i];
     dims[i] = i < axis ? x->dims[i] : 1;
   }
+  int64_t stash = onnxl_ctx_int(context, "stash_type");
+  if (stash != ONNXL_TYPE_FLOAT && stash != ONNXL_TYPE_BFLOAT16)
+    return onnxl_ctx_invalid(context, error, "stash_type is %" G_GINT64_FORMAT " when 1 or 16 is possible", stash);
   OnnxlValue *y = onnxl_ctx_output(context, 0, result_type, x->rank, x->dims, error);
   double *scale = y ? row_parameter(context, onnxl_ctx_input(context, 1), x, axis, size, &scale_rows, error) : NULL;
   double *shift = scale && bias ? row_parameter(context, bias, x, axis, size, &bias_rows, error) : NULL;
@@ -202,11 +205,12 @@ normalize_rows(OnnxlKernelContext *context, bool centered, int32_t result_type, 
   OnnxlValue *statistics[2] = { NULL, NULL };
   for (uint32_t i = 0; i < 2; i++)
     if (onnxl_ctx_wants(context, i + 1)) {
-      statistics[i] = onnxl_ctx_output(context, i + 1, ONNXL_TYPE_FLOAT, x->rank, dims, error);
+      statistics[i] = onnxl_ctx_output(context, i + 1, (int32_t)stash, x->rank, dims, error);
       if (!statistics[i])
         return false;
     }
-  for (int64_t i = 0; i < rows && x->count > 0; i++) {
+  bool any = x->count > 0 || statistics[0] || statistics[1];
+  for (int64_t i = 0; i < rows && any; i++) {
     double mean = 0, variance = 0;
     onnxl_tensor_read_double(x, i * size, (size_t)size, row);
     if (centered)

@@ -109,7 +109,7 @@ run_gather_nd(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *x = onnxl_ctx_input(context, 0), *indices = onnxl_ctx_input(context, 1);
   int64_t batch = onnxl_ctx_int(context, "batch_dims"), dims[2 * ONNXL_MAX_RANK];
   int64_t k = indices->rank > 0 ? indices->dims[indices->rank - 1] : -1;
-  bool fits = batch >= 0 && batch < indices->rank && batch < x->rank && k >= 0 && batch + k <= x->rank;
+  bool fits = batch >= 0 && batch < indices->rank && batch < x->rank && k >= 1 && batch + k <= x->rank;
   for (int64_t i = 0; fits && i < batch; i++)
     fits = x->dims[i] == indices->dims[i];
   if (!fits) {

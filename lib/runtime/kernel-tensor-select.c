@@ -263,9 +263,8 @@ run_top_k(OnnxlKernelContext *context, GError **error)
       !onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), x->rank, &axis, error))
     return false;
   int64_t n = x->dims[axis];
-  if (k < 0 || (k > n && since < 24))
+  if (k < 0 || k > n)
     return onnxl_ctx_invalid(context, error, "k is %" G_GINT64_FORMAT " for an axis of size %" G_GINT64_FORMAT, k, n);
-  k = MIN(k, n);
   for (int64_t i = axis + 1; i < x->rank; i++)
     stride *= x->dims[i];
   memcpy(dims, x->dims, x->rank * sizeof *dims);

@@ -81,9 +81,9 @@ run_reshape(OnnxlKernelContext *context, GError **error)
   if (zero)
     known = 0;
   if (good && free_axis >= 0) {
-    /* With a zero among the others, any size would do: the one that keeps the count is taken, and there is none. */
-    good = known > 0 ? x->count % known == 0 : x->count == 0 && !(zero && allow_zero);
-    dims[free_axis] = known > 0 ? x->count / known : 0;
+    /* With a zero among the others any size would do, so that none follows. */
+    good = known > 0 && x->count % known == 0;
+    dims[free_axis] = good ? x->count / known : 0;
     known = good ? x->count : known;
   }
   if (good && known == x->count)

@@ -36,6 +36,13 @@ floats(OnnxlShapeNode *n, const float *values, size_t count, bool scalar)
 void
 onnxl_shape_rule_constant(OnnxlShapeNode *n)
 {
+  uint32_t n_given = 0;
+  for (uint32_t i = 0; i < n->schema->n_attributes; i++)
+    n_given += onnxl_node_attribute(n->proto, n->schema->attributes[i].name) != NULL;
+  if (n_given != 1) {
+    onnxl_shape_error(n, "%u attributes give a value when one must", n_given);
+    return;
+  }
   for (size_t i = 0; i < n->proto->attribute.count && n->n_outputs > 0; i++) {
     const OnnxlAttribute *a = &n->proto->attribute.items[i];
     if (onnxl_str_is(a->name, "value") && a->t) {
