@@ -36,7 +36,11 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   const OnnxlTensorType *type = like ? like->tensor_type : NULL;
   int64_t dims[ONNXL_MAX_RANK + 1], inner[ONNXL_MAX_RANK];
   uint32_t rank = first ? first->rank : type && type->shape ? (uint32_t)MIN(type->shape->dim.count, ONNXL_MAX_RANK) : 0;
-  int32_t elem_type = first ? first->elem_type : type && type->elem_type ? type->elem_type : ONNXL_TYPE_FLOAT;
+  int32_t elem_type = first ? first->elem_type : type ? type->elem_type : 0;
+  if (elem_type == 0) {
+    onnxl_ctx_invalid(context, error, "a scan output without a declared type has none when the body never runs");
+    return NULL;
+  }
   if (axis < 0)
     axis += rank + 1;
   if (axis < 0 || axis > rank) {

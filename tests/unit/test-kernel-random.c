@@ -1,0 +1,230 @@
+/* Every operator on random inputs and attributes: an error that names the node, or results of the inferred types and
+ * shapes; nothing crashes and nothing stays behind. ONNXL_RANDOM_RUNS: runs an operator (default 100), spread over its
+ * versions; ONNXL_RANDOM_SEED: of the first run; ONNXL_RANDOM_OP: only this operator, each model being shown before it
+ * runs. */
+#include "proto/text.h"
+#include "random-node.h"
+#include "runtime/context-internal.h"
+#include "shapes/infer.h"
+#include "support/error.h"
+#include "unit.h"
+
+enum { MAX_MEMORY = 64 << 20, MAX_SHOWN = 20, MAX_SECONDS = 20 };
+
+typedef struct Tally {
+  unsigned runs, results, errors, failures;
+} Tally;
+
+static void
+show_model(const RandomNode *n, uint64_t seed)
+{
+  OnnxlOutput out;
+  onnxl_output_init(&out, -1);
+  if (onnxl_text_write(&out, n->model, &(OnnxlTextOptions){ .weights = ONNXL_WEIGHTS_INLINE, .elements = true }, NULL,
+                       NULL, NULL)) {
+    OnnxlStr text = onnxl_output_memory(&out);
+    fprintf(stderr, "%s-%d, seed %" G_GUINT64_FORMAT ":\n%.*s", n->schema->name, n->schema->since, seed,
+            ONNXL_ARG(text));
+  }
+  onnxl_output_clear(&out);
+}
+
+static void G_GNUC_PRINTF(4, 5)
+report(Tally *tally, const RandomNode *n, uint64_t seed, const char *format, ...)
+{
+  va_list args;
+  if (tally->failures++ >= MAX_SHOWN)
+    return;
+  show_model(n, seed);
+  fprintf(stderr, "%s-%d, seed %" G_GUINT64_FORMAT ": ", n->schema->name, n->schema->since, seed);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+}
+
+static OnnxlValue *
+make_value(const RandomInput *input, OnnxlAllocator *allocator)
+{
+  OnnxlValue *items[RANDOM_MAX_ITEMS] = { NULL }, *value = NULL;
+  for (uint32_t i = 0; i < input->n_tensors; i++) {
+    items[i] = onnxl_value_from_tensor(allocator, NULL, &input->tensors[i], "an input", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(items[i]);
+  }
+  if (input->given == GIVEN_TENSOR)
+    return items[0];
+  if (input->given == GIVEN_SEQUENCE)
+    value = onnxl_value_new_sequence(allocator, ONNXL_KIND_TENSOR, input->elem_type, items, input->n_tensors);
+  else if (input->given == GIVEN_OPTIONAL)
+    value = onnxl_value_new_optional(allocator, ONNXL_KIND_TENSOR, input->elem_type, items[0]);
+  else
+    value = onnxl_value_new_map(allocator, items[0], items[1]);
+  for (uint32_t i = 0; i < input->n_tensors; i++)
+    onnxl_value_unref(items[i]);
+  return value;
+}
+
+/* Sizes of the symbols that random_declaration() makes. */
+static bool
+declared_size(void *data, OnnxlStr name, int64_t *ret_size)
+{
+  const RandomNode *n = data;
+  unsigned i, axis;
+  int end = 0;
+  g_autofree char *text = g_strndup(name.data, name.size);
+  if (sscanf(text, "s%u_%u%n", &i, &axis, &end) != 2 || text[end] != '\0' || i >= n->n_inputs ||
+      axis >= n->inputs[i].tensors[0].dims.count)
+    return false;
+  *ret_size = n->inputs[i].tensors[0].dims.items[axis];
+  return true;
+}
+
+static void
+check_output(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlInfo *info, const OnnxlValue *value, OnnxlStr name)
+{
+  g_autofree char *text = onnxl_value_describe(value);
+  if (info->kind != ONNXL_KIND_UNKNOWN && info->kind != value->kind)
+    report(tally, n, seed, "%.*s is %s when another kind of value was inferred", ONNXL_ARG(name), text);
+  if (info->kind != ONNXL_KIND_TENSOR || value->kind != ONNXL_KIND_TENSOR)
+    return;
+  bool same =
+    (info->elem_type == 0 || info->elem_type == value->elem_type) && (!info->has_rank || info->rank == value->rank);
+  for (uint32_t i = 0; same && info->has_rank && i < info->rank; i++) {
+    int64_t size;
+    if (info->dims[i] && onnxl_expr_evaluate(info->dims[i], declared_size, n, &size, NULL))
+      same = size == value->dims[i];
+  }
+  if (same)
+    return;
+  OnnxlOutput out;
+  onnxl_output_init(&out, -1);
+  onnxl_info_print(&out, info, NULL);
+  OnnxlStr inferred = onnxl_output_memory(&out);
+  report(tally, n, seed, "%.*s is %s when %.*s was inferred", ONNXL_ARG(name), text, ONNXL_ARG(inferred));
+  onnxl_output_clear(&out);
+}
+
+static void
+check_shapes(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlExecutor *executor, OnnxlValue *const *outputs)
+{
+  OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
+  OnnxlDiagSink *sink = onnxl_diag_sink_new("random");
+  GError *error = NULL;
+  OnnxlInference *inference = onnxl_infer(n->model, &(OnnxlInferOptions){ 0 }, arena, sink, &error);
+  if (!inference)
+    report(tally, n, seed, "runs when inference says: %s",
+           onnxl_diag_count(sink) > 0 ? onnxl_diag_get(sink, 0)->message : error->message);
+  for (uint32_t i = 0; inference && i < onnxl_executor_n_outputs(executor); i++) {
+    OnnxlStr name = onnxl_executor_output(executor, i)->name;
+    for (uint32_t v = 0; v < inference->index->n_values; v++)
+      if (onnxl_str_equal(inference->index->values[v].name, name))
+        check_output(tally, n, seed, &inference->values[v], outputs[i], name);
+  }
+  g_clear_error(&error);
+  onnxl_inference_free(inference);
+  onnxl_diag_sink_free(sink);
+  onnxl_arena_free(arena);
+}
+
+static void
+run_plan(Tally *tally, RandomNode *n, uint64_t seed, OnnxlPlan *plan)
+{
+  OnnxlValue *inputs[RANDOM_MAX_NODE_INPUTS] = { NULL }, *outputs[RANDOM_MAX_NODE_OUTPUTS] = { NULL };
+  OnnxlExecutor *executor = onnxl_executor_new(plan, &(OnnxlExecutorOptions){ .seed = 1 });
+  GError *error = NULL;
+  uint32_t next = 0;
+  uint64_t before = plan->allocator->live;
+  for (uint32_t i = 0; i < n->n_inputs; i++)
+    if (n->inputs[i].given > GIVEN_INITIALIZER)
+      inputs[next++] = make_value(&n->inputs[i], plan->allocator);
+  CU_ASSERT_EQUAL(next, onnxl_executor_n_inputs(executor));
+  gint64 start = g_get_monotonic_time();
+  bool good = onnxl_executor_run(executor, inputs, outputs, &error);
+  if (g_get_monotonic_time() - start > MAX_SECONDS * G_USEC_PER_SEC)
+    report(tally, n, seed, "takes %d ms", (int)((g_get_monotonic_time() - start) / 1000));
+  if (good) {
+    tally->results++;
+    check_shapes(tally, n, seed, executor, outputs);
+  } else {
+    tally->errors++;
+    if (!error)
+      report(tally, n, seed, "fails without an error");
+    else if (strncmp(error->message, "/n", 2) != 0 && !strstr(error->message, "was not computed") &&
+             !strstr(error->message, "the input x"))
+      report(tally, n, seed, "does not name the node: %s", error->message);
+  }
+  g_clear_error(&error);
+  for (uint32_t i = 0; i < RANDOM_MAX_NODE_OUTPUTS; i++)
+    onnxl_value_unref(outputs[i]);
+  for (uint32_t i = 0; i < next; i++)
+    onnxl_value_unref(inputs[i]);
+  g_clear_pointer(&plan->main->steps[0].cache, onnxl_value_unref);
+  if (plan->allocator->live != before || plan->allocator->workspace != 0)
+    report(tally, n, seed, "leaves %" G_GUINT64_FORMAT " bytes behind", plan->allocator->live - before);
+  onnxl_executor_free(executor);
+}
+
+static void
+run_once(Tally *tally, const OnnxlOpSchema *schema, uint64_t seed, bool show)
+{
+  RandomNode n;
+  random_node(&n, schema, seed);
+  if (show)
+    show_model(&n, seed);
+  OnnxlDiagSink *sink = onnxl_diag_sink_new("random");
+  GError *error = NULL;
+  OnnxlPlan *plan =
+    onnxl_plan_new(n.model, &(OnnxlPlanOptions){ .max_memory = MAX_MEMORY, .max_metadata = 1 << 24 }, sink, &error);
+  tally->runs++;
+  if (plan)
+    run_plan(tally, &n, seed, plan);
+  else if (!error || (error->code == ONNXL_ERROR_INVALID && onnxl_diag_errors(sink) == 0))
+    report(tally, &n, seed, "is refused without a finding: %s", error ? error->message : "");
+  else
+    tally->errors++;
+  g_clear_error(&error);
+  onnxl_plan_free(plan);
+  onnxl_diag_sink_free(sink);
+  random_node_clear(&n);
+}
+
+static uint64_t
+from_environment(const char *name, uint64_t standard)
+{
+  const char *text = getenv(name);
+  return text ? g_ascii_strtoull(text, NULL, 10) : standard;
+}
+
+static void
+test_operators(void)
+{
+  uint64_t runs = from_environment("ONNXL_RANDOM_RUNS", 100);
+  uint64_t seed = from_environment("ONNXL_RANDOM_SEED", 1);
+  const char *only = getenv("ONNXL_RANDOM_OP");
+  Tally all = { 0 };
+  for (uint32_t first = 0, next; first < ONNXL_N_OPS; first = next) {
+    const OnnxlOpSchema *schema = onnxl_op_schema(first);
+    for (next = first + 1; next < ONNXL_N_OPS; next++)
+      if (strcmp(onnxl_op_schema(next)->name, schema->name) != 0 ||
+          strcmp(onnxl_op_schema(next)->domain, schema->domain) != 0)
+        break;
+    if (only && strcmp(only, schema->name) != 0)
+      continue;
+    /* The last name of a log that ends early is the culprit's. */
+    printf("%s\n", schema->name);
+    fflush(stdout);
+    Tally tally = { 0 };
+    for (uint64_t i = 0; i < runs; i++)
+      run_once(&tally, onnxl_op_schema(first + (uint32_t)(i % (next - first))), seed + i, only != NULL);
+    if (tally.failures > 0)
+      fprintf(stderr, "%s: %u of %u runs failed\n", schema->name, tally.failures, tally.runs);
+    CU_ASSERT_EQUAL(tally.failures, 0);
+    all.runs += tally.runs;
+    all.results += tally.results;
+    all.errors += tally.errors;
+  }
+  printf("first seed %" G_GUINT64_FORMAT ": %u runs, %u results, %u errors\n", seed, all.runs, all.results, all.errors);
+  CU_ASSERT_TRUE(all.runs > 0);
+}
+
+UNIT_MAIN("kernel-random", { "operators", test_operators })
