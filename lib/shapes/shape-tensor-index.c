@@ -173,6 +173,10 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
     count = n_starts;
   if ((axes_present && !axes) || count < 0 || (!axes && count > input->rank))
     return;
+  if (axes && n_axes != count) {
+    onnxl_shape_error(n, "%u axes have %" G_GINT64_FORMAT " starts", n_axes, count);
+    return;
+  }
   bool steps_present = new &&onnxl_shape_input(n, 4) != NULL;
   if ((starts && n_starts != count) || (ends && n_ends != count) || (steps && n_steps != count)) {
     onnxl_shape_error(n, "starts, ends, axes and steps have %u, %u, %" G_GINT64_FORMAT " and %u values", n_starts,
