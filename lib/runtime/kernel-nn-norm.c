@@ -9,10 +9,11 @@ static double *
 parameters(OnnxlKernelContext *context, uint32_t i, int64_t count, GError **error)
 {
   const OnnxlValue *value = onnxl_ctx_input(context, i);
-  if (value->count == count)
+  if (value->rank == 1 && value->count == count)
     return onnxl_ctx_doubles(context, value, error);
-  onnxl_ctx_invalid(context, error, "input %u has %" G_GINT64_FORMAT " values when %" G_GINT64_FORMAT " are needed", i,
-                    value->count, count);
+  char *dims = onnxl_dims_text(value->dims, value->rank);
+  onnxl_ctx_invalid(context, error, "input %u has the shape %s when [%" G_GINT64_FORMAT "] is needed", i, dims, count);
+  g_free(dims);
   return NULL;
 }
 

@@ -16,7 +16,11 @@ run_compress(OnnxlKernelContext *context, GError **error)
   int64_t n = flat ? x->count : x->dims[axis], kept = 0, limit = MIN(condition->count, n);
   const uint8_t *keep = condition->data;
   for (int64_t i = 0; i < limit; i++)
-    kept += keep[i];
+    kept += keep[i] != 0;
+  for (int64_t i = limit; i < condition->count; i++)
+    if (keep[i])
+      return onnxl_ctx_invalid(context, error,
+                               "the condition chooses element %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, i, n);
   for (uint32_t i = 0; i < x->rank && !flat; i++) {
     dims[i] = i == axis ? kept : x->dims[i];
     *(i < axis ? &outer : &inner) *= i == axis ? 1 : x->dims[i];
