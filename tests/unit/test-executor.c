@@ -2,6 +2,7 @@
 #include <CUnit/Basic.h>
 
 #include "proto/text.h"
+#include "memory/profile.h"
 #include "runtime/executor.h"
 #include "support/error.h"
 
@@ -160,6 +161,40 @@ unknown_operators(void)
   close_text(&fixture);
 }
 
+/* Buffers are written over for real: the tracked allocator never holds more than the plan says. */
+static void
+obeys_a_plan_of_memory(void)
+{
+  Fixture fixture;
+  GError *error = NULL;
+  CU_ASSERT_TRUE_FATAL(open_text(&fixture, chain, 1 << 20, &error));
+  OnnxlInference *inference =
+    onnxl_infer(fixture.model, &(OnnxlInferOptions){ 0 }, fixture.model->arena, fixture.sink, &error);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(inference);
+  const OnnxlMemory *memory =
+    onnxl_memory_new(inference, &(OnnxlMemoryOptions){ .inplace = ONNXL_INPLACE_SAFE }, fixture.model->arena, &error);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+  OnnxlExecutor *executor = onnxl_executor_new(fixture.plan, &(OnnxlExecutorOptions){ .memory = memory });
+  enum { N = 1000 };
+  float values[N];
+  for (int i = 0; i < N; i++)
+    values[i] = (float)i;
+  OnnxlValue *x = floats(&fixture, N, values), *y = NULL;
+  uint64_t before = fixture.plan->allocator->live;
+  fixture.plan->allocator->peak = before;
+  CU_ASSERT_TRUE_FATAL(onnxl_executor_run(executor, &x, &y, &error));
+  for (int i = 0; i < N; i++)
+    CU_ASSERT_EQUAL(((float *)y->data)[i], -(float)i);
+  CU_ASSERT_EQUAL(onnxl_executor_peak(executor), 4 + 2 * sizeof values); /* the constant, x, and one buffer for the rest */
+  CU_ASSERT_EQUAL(fixture.plan->allocator->peak, before + sizeof values);
+  CU_ASSERT_EQUAL(((float *)x->data)[3], 3);
+  onnxl_value_unref(y);
+  onnxl_value_unref(x);
+  onnxl_executor_free(executor);
+  onnxl_inference_free(inference);
+  close_text(&fixture);
+}
+
 int
 main(void)
 {
@@ -167,6 +202,7 @@ main(void)
   CU_pSuite suite = CU_add_suite("executor", NULL, NULL);
   CU_add_test(suite, "runs and releases", runs_and_releases);
   CU_add_test(suite, "refuses inputs", refuses_inputs);
+  CU_add_test(suite, "obeys a plan of memory", obeys_a_plan_of_memory);
   CU_add_test(suite, "failure gives back", failure_gives_back);
   CU_add_test(suite, "limits hold", limits_hold);
   CU_add_test(suite, "unknown operators", unknown_operators);
