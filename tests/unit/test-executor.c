@@ -27,7 +27,6 @@ static bool
 open_text(Fixture *fixture, const char *text, uint64_t max_memory, GError **error)
 {
   *fixture = (Fixture){ .model = onnxl_model_new(1 << 24), .sink = onnxl_diag_sink_new("text") };
-  fixture->model->folder = g_strdup(".");
   OnnxlPlanOptions options = { .max_memory = max_memory, .max_metadata = 1 << 24 };
   if (!onnxl_text_read(onnxl_str(text), 200, fixture->model, fixture->sink, error) ||
       !(fixture->plan = onnxl_plan_new(fixture->model, &options, fixture->sink, error)))
