@@ -364,9 +364,17 @@ onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *cons
 }
 
 OnnxlRandom *
-onnxl_ctx_random(OnnxlKernelContext *context)
+onnxl_ctx_random(OnnxlKernelContext *context, OnnxlRandom *own)
 {
-  return &context->executor->random;
+  const OnnxlAttribute *seed = onnxl_ctx_attr(context, "seed");
+  if (!seed)
+    return &context->executor->random;
+  /* The seed is a float, except where it is an integer. */
+  uint32_t bits;
+  float f = seed->type == ONNXL_ATTRIBUTE_INT ? (float)seed->i : seed->f;
+  memcpy(&bits, &f, sizeof bits);
+  *own = (OnnxlRandom){ bits, 0 };
+  return own;
 }
 
 bool

@@ -235,22 +235,6 @@ ONNXL_KERNEL(range, COMPUTES);
 
 /* --- random numbers --- */
 
-/* An operator with a seed of its own has its own stream, which is the same in every run: *own; others share the run's.
- */
-static OnnxlRandom *
-random_stream(OnnxlKernelContext *context, OnnxlRandom *own)
-{
-  const OnnxlAttribute *seed = onnxl_ctx_attr(context, "seed");
-  if (!seed)
-    return onnxl_ctx_random(context);
-  /* The seed is a float, except where it is an integer. */
-  uint32_t bits;
-  float f = seed->type == ONNXL_ATTRIBUTE_INT ? (float)seed->i : seed->f;
-  memcpy(&bits, &f, sizeof bits);
-  *own = (OnnxlRandom){ bits, 0 };
-  return own;
-}
-
 static double
 random_normal(OnnxlRandom *stream)
 {
@@ -270,7 +254,7 @@ fill_random(OnnxlKernelContext *context, bool normal, bool by_input, GError **er
     return false;
   OnnxlValue *y = by_input ? onnxl_ctx_output(context, 0, type, x->rank, x->dims, error)
                            : onnxl_ctx_output(context, 0, type, shape.count, shape.items, error);
-  OnnxlRandom own, *stream = random_stream(context, &own);
+  OnnxlRandom own, *stream = onnxl_ctx_random(context, &own);
   double a = onnxl_ctx_float(context, normal ? "mean" : "low"), b = onnxl_ctx_float(context, normal ? "scale" : "high");
   for (int64_t i = 0; y && i < y->count; i++) {
     double value = normal ? a + b * random_normal(stream) : a + (b - a) * onnxl_random_unit(stream);
@@ -299,7 +283,7 @@ run_bernoulli(OnnxlKernelContext *context, GError **error)
   if (!result_type(context, x, &type, error))
     return false;
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, x->rank, x->dims, error);
-  OnnxlRandom own, *stream = random_stream(context, &own);
+  OnnxlRandom own, *stream = onnxl_ctx_random(context, &own);
   for (int64_t i = 0; y && i < x->count; i++) {
     double value = onnxl_random_unit(stream) < onnxl_tensor_double(x, i);
     onnxl_tensor_write_double(y, i, 1, &value);
@@ -322,7 +306,7 @@ run_multinomial(OnnxlKernelContext *context, GError **error)
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, 2, (int64_t[]){ x->dims[0], samples }, error);
   int64_t classes = x->dims[1];
   double *p = y ? onnxl_ctx_scratch(context, (uint64_t)classes, sizeof *p, error) : NULL;
-  OnnxlRandom own, *stream = random_stream(context, &own);
+  OnnxlRandom own, *stream = onnxl_ctx_random(context, &own);
   for (int64_t row = 0; p && row < x->dims[0] && classes > 0; row++) {
     double max = -INFINITY, sum = 0;
     onnxl_tensor_read_double(x, row * classes, (size_t)classes, p);

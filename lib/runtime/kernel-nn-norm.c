@@ -375,8 +375,9 @@ run_dropout(OnnxlKernelContext *context, GError **error)
     return true;
   }
   y = onnxl_ctx_output_like(context, 0, x, error);
+  OnnxlRandom own, *stream = onnxl_ctx_random(context, &own);
   for (int64_t i = 0; y && i < x->count; i++) {
-    bool kept = onnxl_random_unit(onnxl_ctx_random(context)) >= ratio;
+    bool kept = onnxl_random_unit(stream) >= ratio;
     double value = kept ? onnxl_tensor_double(x, i) / (1 - ratio) : 0;
     onnxl_tensor_write_double(y, i, 1, &value);
     if (mask)

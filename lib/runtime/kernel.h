@@ -100,8 +100,9 @@ const OnnxlType *onnxl_ctx_subgraph_output_type(const OnnxlKernelContext *contex
 bool onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *const *inputs, uint32_t n_inputs,
                             OnnxlValue **ret_outputs, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The run's stream of random numbers, for operators without a seed of their own: its key is the run's seed. */
-OnnxlRandom *onnxl_ctx_random(OnnxlKernelContext *context);
+/* The stream that a random operator draws from. With an attribute seed it is a stream of its own, the same in every run,
+ * which is made in *own; without it is the run's, whose key is the run's seed. */
+OnnxlRandom *onnxl_ctx_random(OnnxlKernelContext *context, OnnxlRandom *own);
 
 /* A place to keep a value with the node between runs (a constant), or NULL where that is not sound. */
 OnnxlValue **onnxl_ctx_cache(OnnxlKernelContext *context);
