@@ -27,7 +27,7 @@ static const OnnxlOption options[] = {
              "write outputs over dying inputs as onnxl-mem plans it, and count inputs, outputs and nested graphs as it does; "
              "so is a model that carries a plan run without this option"),
   ONNXL_COUNT(0, "max-buffers", "N", &exec_options.max_buffers, "fail when more than N buffers are live at one time"),
-  ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads at most; kernels run on one so far"),
+  ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads that a kernel may use; every kernel runs on one"),
   ONNXL_COUNT(0, "repeat", "N", &exec_options.repeat, "run N times and print the shortest and the median time"),
   ONNXL_COUNT(0, "warmup", "N", &exec_options.warmup, "runs before those that count"),
   ONNXL_FLAG(0, "check-shapes", &exec_options.check_shapes, "compare every value's shape with the inferred one"),
