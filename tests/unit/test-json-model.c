@@ -157,7 +157,7 @@ test_limits(void)
 static void
 test_round_trip(void)
 {
-  for (uint64_t seed = 1; seed <= 1000; seed++) {
+  for (uint64_t seed = 1; seed <= 10000; seed++) {
     OnnxlModel *model = random_model_of(seed, true);
     OnnxlDiagSink *sink = onnxl_diag_sink_new("json");
     OnnxlOutput out;

@@ -475,7 +475,7 @@ test_round_trip(void)
   };
   uint64_t first = g_getenv("ONNXL_SEED") ? g_ascii_strtoull(g_getenv("ONNXL_SEED"), NULL, 10) : 1;
 
-  for (uint64_t seed = first; seed < first + 1000; seed++) {
+  for (uint64_t seed = first; seed < first + 10000; seed++) {
     OnnxlModel *model = random_model(seed);
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
       OnnxlOutput out, again;
