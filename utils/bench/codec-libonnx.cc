@@ -1,5 +1,6 @@
 // The tasks of codec.c by Debian's libonnx-dev (onnx 1.12, protobuf), with the same arguments and output. bench-format
-// compiles it when the package is there; nothing of onnxl depends on it.
+// compiles it when the package is there; nothing of onnxl depends on it. With "dis", "as" or "copy" and a file to write it is
+// the whole process instead: binary to text, text to binary, binary to binary.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +36,25 @@ static bool parse_text(const std::string& text) {
   return status.IsOK();
 }
 
+// Returns the exit status.
+static int convert(const std::string& input, const std::string& task, const char* path) {
+  onnx::ModelProto model;
+  std::string output;
+  if (task == "as") {
+    onnx::OnnxParser parser(input.c_str());
+    if (!parser.Parse(model).IsOK())
+      return 2;
+  } else if (!model.ParseFromString(input)) {
+    return 2;
+  }
+  if (task == "dis")
+    output = print(model);
+  else if (!model.SerializeToString(&output))
+    return 2;
+  std::ofstream out(path, std::ios::binary);
+  return out.write(output.data(), output.size()) && out.flush() ? 0 : 2;
+}
+
 int main(int argc, char** argv) {
   if (argc != 4)
     return 2;
@@ -42,6 +62,9 @@ int main(int argc, char** argv) {
   std::stringstream content;
   content << file.rdbuf();
   const std::string bytes = content.str();
+  const std::string task = argv[2];
+  if (task == "dis" || task == "as" || task == "copy")
+    return convert(bytes, task, argv[3]);
   onnx::ModelProto model;
   if (!model.ParseFromString(bytes))
     return 2;
