@@ -48,6 +48,8 @@ typedef struct OnnxlAccount {
 struct OnnxlExecutor {
   OnnxlPlan *plan;
   OnnxlExecutorOptions options;
+  OnnxlEventFunction event; /* NULL = nobody listens */
+  void *event_data;
   OnnxlFrame main;
   OnnxlAccount account; /* of the innermost graph that runs */
   struct OnnxlSizes *sizes; /* of the symbols in a plan of memory, while a run lasts */

@@ -34,7 +34,8 @@ typedef struct OnnxlEvent {
   uint64_t workspace_bytes;        /* RUN_NODE: the most scratch memory the kernel held */
 } OnnxlEvent;
 
-typedef void (*OnnxlEventFunction)(void *data, const OnnxlEvent *event);
+/* Sees an event as it happens. Returns false with error to stop the run. */
+typedef bool (*OnnxlEventFunction)(void *data, const OnnxlEvent *event, GError **error);
 
 const char *onnxl_event_action_name(OnnxlEventAction action);
 const char *onnxl_event_kind_name(OnnxlEventKind kind);

@@ -38,6 +38,13 @@ onnxl_executor_free(OnnxlExecutor *executor)
   g_free(executor);
 }
 
+void
+onnxl_executor_listen(OnnxlExecutor *executor, OnnxlEventFunction event, void *data)
+{
+  executor->event = event;
+  executor->event_data = data;
+}
+
 const char *
 onnxl_executor_failed_path(const OnnxlExecutor *executor)
 {
@@ -82,29 +89,35 @@ onnxl_executor_peak(const OnnxlExecutor *executor)
 
 /* --- events: of the main graph only --- */
 
-static void
-emit(OnnxlExecutor *executor, OnnxlEvent event)
+static bool
+emit(OnnxlExecutor *executor, OnnxlEvent event, GError **error)
 {
-  if (!executor->options.event)
-    return;
   event.live_bytes = executor->account.live;
   event.peak_bytes = executor->account.peak;
-  executor->options.event(executor->options.event_data, &event);
+  return executor->event(executor->event_data, &event, error);
 }
 
-static void
-release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
+/* Somebody listens to what happens in graph g of the frame. */
+static inline bool
+is_heard(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g)
+{
+  return executor->event && frame == &executor->main && g == 0;
+}
+
+static bool
+release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **error)
 {
   OnnxlValue *value = frame->values[v];
   const OnnxlIndexValue *place = &frame->body->index->values[v];
   if (!value || !onnxl_account_releases(frame, v))
-    return;
+    return true;
   onnxl_account_remove(executor, frame, v);
   frame->values[v] = NULL;
-  if (frame == &executor->main && place->graph == 0)
-    emit(executor,
-         (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 });
   onnxl_value_unref(value);
+  return !is_heard(executor, frame, place->graph) ||
+         emit(executor,
+              (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 },
+              error);
 }
 
 /* --- frames --- */
@@ -187,13 +200,14 @@ store_outputs(OnnxlKernelContext *context, GError **error)
     onnxl_value_unref(old);
     if (!onnxl_account_add(executor, frame, v, error))
       return false;
-    if (frame != &executor->main || node->graph != 0)
-      continue;
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
-                                 .kind = ONNXL_EVENT_INTERMEDIATE,
-                                 .name = index->values[v].name,
-                                 .value = frame->values[v],
-                                 .node = context->node });
+    if (is_heard(executor, frame, node->graph) && !emit(executor,
+                                                        (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                                                                      .kind = ONNXL_EVENT_INTERMEDIATE,
+                                                                      .name = index->values[v].name,
+                                                                      .value = frame->values[v],
+                                                                      .node = context->node },
+                                                        error))
+      return false;
   }
   return true;
 }
@@ -224,12 +238,12 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
     context.inputs[i] = value ? onnxl_value_ref(value) : NULL;
   }
 
-  bool is_main = frame == &executor->main && node->graph == 0;
-  uint64_t start = is_main ? now_ns() : 0;
-  if (is_main)
+  bool heard = is_heard(executor, frame, node->graph);
+  uint64_t start = heard ? now_ns() : 0;
+  if (heard)
     onnxl_allocator_reset_workspace(executor->plan->allocator);
   bool good = step->callee ? run_call(&context, error) : onnxl_run_kernel(&context, error);
-  uint64_t duration = is_main ? now_ns() - start : 0;
+  uint64_t duration = heard ? now_ns() - start : 0;
   drop_scratch(&context);
   good = good && store_outputs(&context, error);
   uint64_t temporary = good ? onnxl_account_node_ran(executor, frame, id) : 0;
@@ -238,29 +252,32 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   for (uint32_t i = 0; i < n_outputs; i++)
     onnxl_value_unref(context.outputs[i]);
   g_free(many);
-  if (good && is_main)
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_RUN_NODE,
-                                 .kind = ONNXL_EVENT_UNKNOWN,
-                                 .node = id,
-                                 .proto = node->proto,
-                                 .duration_ns = duration,
-                                 .workspace_bytes = executor->plan->allocator->workspace_peak + temporary });
+  if (good && heard)
+    good = emit(executor,
+                (OnnxlEvent){ .action = ONNXL_EVENT_RUN_NODE,
+                              .kind = ONNXL_EVENT_UNKNOWN,
+                              .node = id,
+                              .proto = node->proto,
+                              .duration_ns = duration,
+                              .workspace_bytes = executor->plan->allocator->workspace_peak + temporary },
+                error);
   onnxl_account_node_ended(executor);
   return good;
 }
 
 /* Inputs of the main graph that the node is the last to read, where the plan lets them die. */
-static void
-release_inputs(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id)
+static bool
+release_inputs(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error)
 {
   const OnnxlIndex *index = frame->body->index;
   const OnnxlIndexNode *node = &index->nodes[id];
   for (uint32_t i = 0; i < node->n_inputs + node->n_captures; i++) {
     uint32_t v = i < node->n_inputs ? node->inputs[i] : node->captures[i - node->n_inputs];
     if (v != ONNXL_NONE && index->values[v].kind == ONNXL_VALUE_INPUT && index->values[v].graph == 0 &&
-        !index->values[v].is_output && frame->memory->last_use[v] == id)
-      release_value(executor, frame, v);
+        !index->values[v].is_output && frame->memory->last_use[v] == id && !release_value(executor, frame, v, error))
+      return false;
   }
+  return true;
 }
 
 static bool
@@ -273,9 +290,10 @@ run_nodes(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error
       return false;
     const OnnxlStep *step = &frame->body->steps[id];
     for (uint32_t i = 0; !keep && i < step->n_release; i++)
-      release_value(executor, frame, step->release[i]);
-    if (frame->memory && frame->memory->free_inputs && g == 0)
-      release_inputs(executor, frame, id);
+      if (!release_value(executor, frame, step->release[i], error))
+        return false;
+    if (frame->memory && frame->memory->free_inputs && g == 0 && !release_inputs(executor, frame, id, error))
+      return false;
   }
   for (uint32_t i = 0; i < graph->n_outputs; i++)
     if (!frame->values[graph->outputs[i]]) {
@@ -424,9 +442,14 @@ bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
     onnxl_value_unref(*slot);
     *slot = onnxl_value_ref(inputs[i]);
     good = good && onnxl_account_add(executor, frame, graph->inputs[i], error);
-    emit(executor,
-         (OnnxlEvent){
-           .action = ONNXL_EVENT_ADD, .kind = ONNXL_EVENT_INPUT, .name = place->name, .value = inputs[i], .node = -1 });
+    if (good && executor->event)
+      good = emit(executor,
+                  (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                                .kind = ONNXL_EVENT_INPUT,
+                                .name = place->name,
+                                .value = inputs[i],
+                                .node = -1 },
+                  error);
   }
   onnxl_arena_free(symbols.arena);
   return good;
@@ -444,11 +467,14 @@ announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError
       continue;
     if (!onnxl_account_add(executor, frame, v, error))
       return false;
-    emit(executor, (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
-                                 .kind = ONNXL_EVENT_INITIALIZER,
-                                 .name = place->name,
-                                 .value = frame->values[v],
-                                 .node = -1 });
+    if (executor->event && !emit(executor,
+                                 (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                                               .kind = ONNXL_EVENT_INITIALIZER,
+                                               .name = place->name,
+                                               .value = frame->values[v],
+                                               .node = -1 },
+                                 error))
+      return false;
   }
   return true;
 }

@@ -14,8 +14,6 @@ typedef struct OnnxlExecutorOptions {
   /* The plan of memory to obey, or NULL; of the plan's model, and it must outlive the executor. Buffers are then taken over
    * where it says so, and inputs, graph outputs and the bodies of nodes count, too. Not with keep. */
   const OnnxlMemory *memory;
-  OnnxlEventFunction event; /* called for each event, or NULL */
-  void *event_data;
 } OnnxlExecutorOptions;
 
 typedef struct OnnxlExecutor OnnxlExecutor;
@@ -23,6 +21,10 @@ typedef struct OnnxlExecutor OnnxlExecutor;
 /* plan must outlive the executor. Returns: owned. */
 OnnxlExecutor *onnxl_executor_new(OnnxlPlan *plan, const OnnxlExecutorOptions *options);
 void onnxl_executor_free(OnnxlExecutor *executor);
+
+/* Has event called with data for each event of the runs that follow. NULL: nobody listens, which is so at first; a run then
+ * neither makes events nor looks at the clock. */
+void onnxl_executor_listen(OnnxlExecutor *executor, OnnxlEventFunction event, void *data);
 
 /* The inputs that a caller gives: those of the main graph, in order, initializers among them being optional. */
 uint32_t onnxl_executor_n_inputs(const OnnxlExecutor *executor);

@@ -15,12 +15,14 @@ typedef struct Fixture {
   uint32_t removed;
 } Fixture;
 
-static void
-watch(void *data, const OnnxlEvent *event)
+static bool
+watch(void *data, const OnnxlEvent *event, GError **error)
 {
   Fixture *fixture = data;
+  (void)error;
   fixture->peak = MAX(fixture->peak, event->peak_bytes);
   fixture->removed += event->action == ONNXL_EVENT_REMOVE;
+  return true;
 }
 
 static bool
@@ -31,8 +33,8 @@ open_text(Fixture *fixture, const char *text, uint64_t max_memory, GError **erro
   if (!onnxl_text_read(onnxl_str(text), 200, fixture->model, fixture->sink, error) ||
       !(fixture->plan = onnxl_plan_new(fixture->model, &options, fixture->sink, error)))
     return false;
-  fixture->executor =
-    onnxl_executor_new(fixture->plan, &(OnnxlExecutorOptions){ .event = watch, .event_data = fixture });
+  fixture->executor = onnxl_executor_new(fixture->plan, &(OnnxlExecutorOptions){ 0 });
+  onnxl_executor_listen(fixture->executor, watch, fixture);
   return true;
 }
 

@@ -4,7 +4,8 @@
 #include "shapes/infer.h"
 #include "support/map.h"
 
-struct ShapeCheck {
+typedef struct ShapeCheck {
+  Observer observer;
   OnnxlRun *run;
   OnnxlArena *arena;
   OnnxlInference *inference;
@@ -13,38 +14,7 @@ struct ShapeCheck {
   int64_t *sizes;
   size_t n_sizes, capacity;
   uint32_t checked, differing;
-};
-
-ShapeCheck *
-shape_check_new(OnnxlRun *run, const OnnxlModel *model, GError **error)
-{
-  ShapeCheck *check = g_new0(ShapeCheck, 1);
-  check->run = run;
-  check->arena =
-    onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
-  check->inference = onnxl_infer(model, &(OnnxlInferOptions){ 0 }, check->arena, run->sink, error);
-  if (!check->inference) {
-    shape_check_free(check);
-    return NULL;
-  }
-  const OnnxlIndex *index = check->inference->index;
-  check->values = onnxl_map_new(check->arena, index->n_values);
-  check->symbols = onnxl_map_new(check->arena, 0);
-  for (uint32_t v = 0; v < index->n_values; v++)
-    if (index->values[v].graph == 0)
-      onnxl_map_put(&check->values, index->values[v].name, v, NULL);
-  return check;
-}
-
-void
-shape_check_free(ShapeCheck *check)
-{
-  if (!check)
-    return;
-  onnxl_inference_free(check->inference);
-  onnxl_arena_free(check->arena);
-  g_free(check);
-}
+} ShapeCheck;
 
 static bool
 symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
@@ -72,8 +42,8 @@ bind_dims(ShapeCheck *check, const OnnxlInfo *info, const OnnxlValue *value)
   }
 }
 
-void
-shape_check_event(ShapeCheck *check, const OnnxlEvent *event)
+static void
+check_value(ShapeCheck *check, const OnnxlEvent *event)
 {
   if (event->action != ONNXL_EVENT_ADD || event->value->kind != ONNXL_KIND_TENSOR)
     return;
@@ -103,8 +73,57 @@ shape_check_event(ShapeCheck *check, const OnnxlEvent *event)
   check->differing++;
 }
 
-void
-shape_check_finish(const ShapeCheck *check)
+static bool
+shapes_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
-  onnxl_run_verbose(check->run, "%u shapes checked, %u differ", check->checked, check->differing);
+  (void)error;
+  check_value((ShapeCheck *)observer, event);
+  return true;
+}
+
+static bool
+shapes_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **error)
+{
+  const ShapeCheck *check = (const ShapeCheck *)observer;
+
+  (void)out;
+  (void)error;
+  if (completed)
+    onnxl_run_verbose(check->run, "%u shapes checked, %u differ", check->checked, check->differing);
+  return true;
+}
+
+static void
+shapes_free(Observer *observer)
+{
+  ShapeCheck *check = (ShapeCheck *)observer;
+
+  onnxl_inference_free(check->inference);
+  onnxl_arena_free(check->arena);
+  g_free(check);
+}
+
+bool
+check_shapes_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GError **error)
+{
+  const OnnxlModel *model = session->model;
+
+  if (!exec_options.check_shapes)
+    return true;
+  ShapeCheck *check = g_new0(ShapeCheck, 1);
+  check->observer = (Observer){ shapes_event, shapes_finish, shapes_free, false };
+  *ret_observer = &check->observer;
+  check->run = run;
+  check->arena =
+    onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
+  check->inference = onnxl_infer(model, &(OnnxlInferOptions){ 0 }, check->arena, run->sink, error);
+  if (!check->inference)
+    return false;
+  const OnnxlIndex *index = check->inference->index;
+  check->values = onnxl_map_new(check->arena, index->n_values);
+  check->symbols = onnxl_map_new(check->arena, 0);
+  for (uint32_t v = 0; v < index->n_values; v++)
+    if (index->values[v].graph == 0)
+      onnxl_map_put(&check->values, index->values[v].name, v, NULL);
+  return true;
 }

@@ -5,6 +5,7 @@
 #include "cli/bindings.h"
 #include "cli/main.h"
 #include "cli/output-file.h"
+#include "observer.h"
 #include "runtime/executor.h"
 
 /* What the options say. */
@@ -40,53 +41,39 @@ typedef struct Session {
   OnnxlExecutor *executor;
   OnnxlValue **inputs;
   OnnxlValue **outputs;
-  OnnxlEventFunction event; /* called for each event of the run that counts */
-  void *event_data;
-  bool listening;
+  GPtrArray *observers; /* Observer, of the run that counts; owned, NULL = none */
   uint64_t *durations; /* nanoseconds of each counted run */
   uint32_t n_durations;
 } Session;
 
 bool session_open(Session *session, OnnxlRun *run, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool session_read_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Lets an observer see the run; takes it over. */
+void session_watch(Session *session, Observer *observer);
 /* Warm-up runs, then the counted ones; events come from the last. */
 bool session_run(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Lets every observer say what it saw; the first failure counts. */
+bool session_finish(Session *session, bool completed, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* An observer takes standard output, so that the outputs are not printed. */
+bool session_takes_stdout(const Session *session);
 /* Hands failed on, and turns what is wrong with the input into a finding. Returns false. */
 bool session_explain(const Session *session, OnnxlRun *run, GError *failed, GError **error);
 void session_close(Session *session);
 
-/* Values that events showed, by name, in order. */
+/* An observer that keeps values, in order: those of --dump, or everything that nodes compute. */
 typedef struct Dump {
+  Observer observer;
   GPtrArray *names;  /* char * */
   GPtrArray *values; /* OnnxlValue * */
   bool all;
 } Dump;
 
-void dump_init(Dump *dump);
-void dump_clear(Dump *dump);
-void dump_event(Dump *dump, const OnnxlEvent *event);
+/* all: whatever --dump says. Returns: owned; session_watch() takes it over. */
+Dump *dump_new(bool all);
 
-/* Prints and writes outputs and dumped values. */
+/* Prints and writes outputs and dumped values (dump NULL: none). out NULL: prints nothing. */
 bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out,
                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* The event log, --profile, --trace and --check-values: each collects from events and prints at the end. */
-typedef struct Report Report;
-Report *report_new(const OnnxlRun *run, GError **error);
-void report_event(Report *report, const OnnxlEvent *event);
-/* Standard output is taken by a report, so that the outputs are not printed. */
-bool report_takes_stdout(const Report *report);
-/* A value was found that --fail-on names. */
-bool report_failed(const Report *report);
-bool report_finish(Report *report, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void report_free(Report *report);
-
-/* --check-shapes: differences are findings. */
-typedef struct ShapeCheck ShapeCheck;
-ShapeCheck *shape_check_new(OnnxlRun *run, const OnnxlModel *model, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void shape_check_event(ShapeCheck *check, const OnnxlEvent *event);
-void shape_check_finish(const ShapeCheck *check);
-void shape_check_free(ShapeCheck *check);
 
 /* --test and --compare. */
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;

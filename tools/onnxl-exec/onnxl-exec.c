@@ -42,50 +42,43 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END
 };
 
-typedef struct Watch {
-  Report *report;
-  Dump *dump;
-  ShapeCheck *shapes;
-} Watch;
-
-static void
-watch_event(void *data, const OnnxlEvent *event)
+/* Makes the observers that options ask for. *ret_dump: the one of --dump, NULL for none. */
+static bool
+watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
 {
-  Watch *watch = data;
-  report_event(watch->report, event);
-  dump_event(watch->dump, event);
-  if (watch->shapes)
-    shape_check_event(watch->shapes, event);
+  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new, values_new };
+  bool good = true;
+  for (size_t i = 0; good && i < G_N_ELEMENTS(makers); i++) {
+    Observer *observer = NULL;
+    good = makers[i](run, session, &observer, error);
+    if (observer)
+      session_watch(session, observer);
+  }
+  *ret_dump = exec_options.dump.count > 0 ? dump_new(false) : NULL;
+  if (*ret_dump)
+    session_watch(session, &(*ret_dump)->observer);
+  return good;
 }
 
 static bool
 run_model(OnnxlRun *run, GError **error)
 {
   Session session = { 0 };
-  Dump dump = { 0 };
+  Dump *dump;
   OnnxlOutput out;
-  dump_init(&dump);
-  onnxl_output_init(&out, STDOUT_FILENO);
-  Report *report = report_new(run, error);
-  Watch watch = { report, &dump, NULL };
-  session.event = watch_event;
-  session.event_data = &watch;
   GError *failed = NULL;
-  bool good = report && session_open(&session, run, run->input, &failed) && session_read_inputs(&session, run, &failed);
-  if (good && exec_options.check_shapes)
-    good = (watch.shapes = shape_check_new(run, session.model, &failed)) != NULL;
-  good = good && session_run(&session, &failed);
-  if (good && watch.shapes)
-    shape_check_finish(watch.shapes);
-  good = good && write_outputs(run, &session, &dump, report_takes_stdout(report) ? NULL : &out, &failed) &&
-         report_finish(report, &out, &failed);
+  onnxl_output_init(&out, STDOUT_FILENO);
+  bool good = session_open(&session, run, run->input, &failed) && watch_session(run, &session, &dump, &failed) &&
+              session_read_inputs(&session, run, &failed);
+  if (good) {
+    good = session_run(&session, &failed) &&
+           write_outputs(run, &session, dump, session_takes_stdout(&session) ? NULL : &out, &failed);
+    good = session_finish(&session, good, &out, good ? &failed : NULL) && good;
+  }
   if (failed)
     session_explain(&session, run, failed, error);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
   onnxl_output_clear(&out);
-  shape_check_free(watch.shapes);
-  report_free(report);
-  dump_clear(&dump);
   session_close(&session);
   return good;
 }

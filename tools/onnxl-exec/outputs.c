@@ -7,33 +7,51 @@
 #include "runtime/value-print.h"
 #include "support/error.h"
 
-void
-dump_init(Dump *dump)
+static bool
+dump_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
-  dump->names = g_ptr_array_new_with_free_func(g_free);
-  dump->values = g_ptr_array_new_with_free_func((GDestroyNotify)onnxl_value_unref);
-  for (size_t i = 0; i < exec_options.dump.count; i++)
-    dump->all = dump->all || strcmp(exec_options.dump.items[i], "all") == 0;
-}
-
-void
-dump_clear(Dump *dump)
-{
-  g_ptr_array_free(dump->names, TRUE);
-  g_ptr_array_free(dump->values, TRUE);
-}
-
-void
-dump_event(Dump *dump, const OnnxlEvent *event)
-{
+  Dump *dump = (Dump *)observer;
   bool wanted = dump->all && event->kind == ONNXL_EVENT_INTERMEDIATE;
+
+  (void)error;
   for (size_t i = 0; i < exec_options.dump.count && !wanted; i++)
     wanted = onnxl_str_is(event->name, exec_options.dump.items[i]);
   if (!wanted || event->action != ONNXL_EVENT_ADD)
-    return;
+    return true;
   g_ptr_array_add(dump->names, g_strndup(event->name.data, event->name.size));
   /* Values are never changed, so keeping one alive is all that a dump does. */
   g_ptr_array_add(dump->values, onnxl_value_ref((OnnxlValue *)event->value));
+  return true;
+}
+
+static void
+dump_free(Observer *observer)
+{
+  Dump *dump = (Dump *)observer;
+
+  g_ptr_array_free(dump->names, TRUE);
+  g_ptr_array_free(dump->values, TRUE);
+  g_free(dump);
+}
+
+Dump *
+dump_new(bool all)
+{
+  Dump *dump = g_new0(Dump, 1);
+
+  dump->observer = (Observer){ dump_event, NULL, dump_free, false };
+  dump->names = g_ptr_array_new_with_free_func(g_free);
+  dump->values = g_ptr_array_new_with_free_func((GDestroyNotify)onnxl_value_unref);
+  dump->all = all;
+  for (size_t i = 0; i < exec_options.dump.count; i++)
+    dump->all = dump->all || strcmp(exec_options.dump.items[i], "all") == 0;
+  return dump;
+}
+
+static uint32_t
+n_dumped(const Dump *dump)
+{
+  return dump ? dump->names->len : 0;
 }
 
 /* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. */
@@ -74,7 +92,7 @@ write_named(const Session *session, const Dump *dump, const char *text, GError *
   const OnnxlValue *found = NULL;
   size_t longest = 0, size = strlen(text);
   uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
-  for (uint32_t i = 0; i < n_outputs + dump->names->len; i++) {
+  for (uint32_t i = 0; i < n_outputs + n_dumped(dump); i++) {
     bool is_output = i < n_outputs;
     OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
                               : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
@@ -98,7 +116,7 @@ write_folder(const Session *session, const Dump *dump, GError **error)
   bool good = true;
   if (mkdir(exec_options.output_dir, 0777) < 0 && errno != EEXIST)
     good = onnxl_error_errno(error, errno, "cannot make the folder %s", exec_options.output_dir);
-  for (uint32_t i = 0; good && i < n_outputs + dump->names->len; i++) {
+  for (uint32_t i = 0; good && i < n_outputs + n_dumped(dump); i++) {
     bool is_output = i < n_outputs;
     OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
                               : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
@@ -127,7 +145,7 @@ print_text(const Session *session, const Dump *dump, OnnxlOutput *out)
     onnxl_value_print(out, session->outputs[i]);
     onnxl_output_char(out, '\n');
   }
-  for (guint i = 0; i < dump->names->len; i++) {
+  for (guint i = 0; i < n_dumped(dump); i++) {
     onnxl_output_text(out, g_ptr_array_index(dump->names, i));
     onnxl_output_text(out, ": ");
     onnxl_value_print(out, g_ptr_array_index(dump->values, i));
@@ -156,10 +174,10 @@ print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
   for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++)
     print_item(&json, onnxl_executor_output(session->executor, i)->name, session->outputs[i]);
   onnxl_json_end_array(&json);
-  if (dump->names->len > 0) {
+  if (n_dumped(dump) > 0) {
     onnxl_json_key(&json, "dump");
     onnxl_json_begin_array(&json);
-    for (guint i = 0; i < dump->names->len; i++)
+    for (guint i = 0; i < n_dumped(dump); i++)
       print_item(&json, onnxl_str(g_ptr_array_index(dump->names, i)), g_ptr_array_index(dump->values, i));
     onnxl_json_end_array(&json);
   }
@@ -182,7 +200,7 @@ print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
 static void
 drop_outputs(const Session *session, const Dump *dump)
 {
-  for (guint i = dump->names->len; i-- > 0;)
+  for (guint i = n_dumped(dump); i-- > 0;)
     for (uint32_t o = 0; o < onnxl_executor_n_outputs(session->executor); o++)
       if (onnxl_str_is(onnxl_executor_output(session->executor, o)->name, g_ptr_array_index(dump->names, i))) {
         g_ptr_array_remove_index(dump->names, i);
@@ -196,7 +214,7 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
 {
   for (size_t i = 0; i < exec_options.dump.count && !dump->all; i++) {
     bool found = false;
-    for (guint k = 0; k < dump->names->len && !found; k++)
+    for (guint k = 0; k < n_dumped(dump) && !found; k++)
       found = strcmp(g_ptr_array_index(dump->names, k), exec_options.dump.items[i]) == 0;
     if (!found)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--dump %s: no such value was computed", exec_options.dump.items[i]);

@@ -7,12 +7,47 @@
 #include "support/error.h"
 #include "support/number.h"
 
-static void
-forward_event(void *data, const OnnxlEvent *event)
+void
+session_watch(Session *session, Observer *observer)
 {
-  Session *session = data;
-  if (session->listening && session->event)
-    session->event(session->event_data, event);
+  if (!session->observers)
+    session->observers = g_ptr_array_new();
+  g_ptr_array_add(session->observers, observer);
+}
+
+static bool
+forward_event(void *data, const OnnxlEvent *event, GError **error)
+{
+  const GPtrArray *observers = data;
+
+  for (guint i = 0; i < observers->len; i++) {
+    Observer *observer = g_ptr_array_index(observers, i);
+    if (!observer->event(observer, event, error))
+      return false;
+  }
+  return true;
+}
+
+bool
+session_finish(Session *session, bool completed, OnnxlOutput *out, GError **error)
+{
+  bool good = true;
+
+  for (guint i = 0; session->observers && i < session->observers->len; i++) {
+    Observer *observer = g_ptr_array_index(session->observers, i);
+    if (observer->finish && !observer->finish(observer, completed, out, good ? error : NULL))
+      good = false;
+  }
+  return good;
+}
+
+bool
+session_takes_stdout(const Session *session)
+{
+  for (guint i = 0; session->observers && i < session->observers->len; i++)
+    if (((const Observer *)g_ptr_array_index(session->observers, i))->takes_stdout)
+      return true;
+  return false;
 }
 
 /* The plan of memory that the model carries, or the one that --plan asks for. *ret_memory: NULL for none. */
@@ -61,9 +96,7 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
                                             .max_buffers = exec_options.max_buffers,
                                             .max_depth = common->limits.max_depth,
                                             .seed = seed,
-                                            .memory = memory,
-                                            .event = forward_event,
-                                            .event_data = session };
+                                            .memory = memory };
   session->executor = onnxl_executor_new(session->plan, &executor_options);
   session->inputs = g_new0(OnnxlValue *, onnxl_executor_n_inputs(session->executor));
   session->outputs = g_new0(OnnxlValue *, onnxl_executor_n_outputs(session->executor));
@@ -193,7 +226,8 @@ session_run(Session *session, GError **error)
     struct timespec start, end;
     for (uint32_t o = 0; o < n_outputs; o++)
       g_clear_pointer(&session->outputs[o], onnxl_value_unref);
-    session->listening = i + 1 == total;
+    if (i + 1 == total && session->observers)
+      onnxl_executor_listen(session->executor, forward_event, session->observers);
     clock_gettime(CLOCK_MONOTONIC, &start);
     if (!onnxl_executor_run(session->executor, session->inputs, session->outputs, error))
       return false;
@@ -208,6 +242,12 @@ session_run(Session *session, GError **error)
 void
 session_close(Session *session)
 {
+  for (guint i = 0; session->observers && i < session->observers->len; i++) {
+    Observer *observer = g_ptr_array_index(session->observers, i);
+    observer->free(observer);
+  }
+  if (session->observers)
+    g_ptr_array_free(session->observers, TRUE);
   for (uint32_t i = 0; session->executor && i < onnxl_executor_n_inputs(session->executor); i++)
     onnxl_value_unref(session->inputs[i]);
   for (uint32_t i = 0; session->executor && i < onnxl_executor_n_outputs(session->executor); i++)

@@ -82,14 +82,6 @@ run_tests(OnnxlRun *run, GError **error)
 
 /* --- --compare --- */
 
-/* Every value of a run by its name. */
-static void
-remember(void *data, const OnnxlEvent *event)
-{
-  if (event->action == ONNXL_EVENT_ADD)
-    dump_event(data, event);
-}
-
 static const OnnxlValue *
 find_value(const Dump *dump, const char *name)
 {
@@ -100,7 +92,7 @@ find_value(const Dump *dump, const char *name)
 }
 
 static bool
-compare_sessions(OnnxlRun *run, Session sessions[2], Dump dumps[2], OnnxlOutput *out, GError **error)
+compare_sessions(OnnxlRun *run, Session sessions[2], Dump *const dumps[2], OnnxlOutput *out, GError **error)
 {
   const OnnxlTolerance tolerance = { exec_options.rtol, exec_options.atol };
   uint32_t n = onnxl_executor_n_outputs(sessions[0].executor);
@@ -108,14 +100,14 @@ compare_sessions(OnnxlRun *run, Session sessions[2], Dump dumps[2], OnnxlOutput 
   if (n != onnxl_executor_n_outputs(sessions[1].executor))
     return onnxl_fail(error, ONNXL_ERROR_INVALID, "the models have %u and %u outputs", n,
                       onnxl_executor_n_outputs(sessions[1].executor));
-  for (guint i = 0; i < dumps[0].names->len + n; i++) {
-    bool is_output = i >= dumps[0].names->len;
-    uint32_t o = is_output ? i - dumps[0].names->len : 0;
+  for (guint i = 0; i < dumps[0]->names->len + n; i++) {
+    bool is_output = i >= dumps[0]->names->len;
+    uint32_t o = is_output ? i - dumps[0]->names->len : 0;
     OnnxlStr output = is_output ? onnxl_executor_output(sessions[0].executor, o)->name : ONNXL_STR("");
     g_autofree char *name =
-      is_output ? g_strndup(output.data, output.size) : g_strdup(g_ptr_array_index(dumps[0].names, i));
-    const OnnxlValue *a = is_output ? sessions[0].outputs[o] : g_ptr_array_index(dumps[0].values, i);
-    const OnnxlValue *b = is_output ? sessions[1].outputs[o] : find_value(&dumps[1], name);
+      is_output ? g_strndup(output.data, output.size) : g_strdup(g_ptr_array_index(dumps[0]->names, i));
+    const OnnxlValue *a = is_output ? sessions[0].outputs[o] : g_ptr_array_index(dumps[0]->values, i);
+    const OnnxlValue *b = is_output ? sessions[1].outputs[o] : find_value(dumps[1], name);
     g_autofree char *message = NULL;
     if (!b)
       continue;
@@ -134,16 +126,14 @@ bool
 run_compare(OnnxlRun *run, GError **error)
 {
   Session sessions[2] = { 0 };
-  Dump dumps[2] = { 0 };
+  Dump *dumps[2];
   OnnxlOutput out;
   const char *paths[2] = { run->input, exec_options.compare };
   bool good = true;
   onnxl_output_init(&out, STDOUT_FILENO);
   for (int i = 0; i < 2; i++) {
-    dump_init(&dumps[i]);
-    dumps[i].all = true;
-    sessions[i].event = remember;
-    sessions[i].event_data = &dumps[i];
+    dumps[i] = dump_new(true);
+    session_watch(&sessions[i], &dumps[i]->observer);
     GError *failed = NULL;
     good = good && session_open(&sessions[i], run, paths[i], &failed) &&
            session_read_inputs(&sessions[i], run, &failed) && session_run(&sessions[i], &failed);
@@ -153,9 +143,7 @@ run_compare(OnnxlRun *run, GError **error)
   good = good && compare_sessions(run, sessions, dumps, &out, error);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
   onnxl_output_clear(&out);
-  for (int i = 0; i < 2; i++) {
-    dump_clear(&dumps[i]);
+  for (int i = 0; i < 2; i++)
     session_close(&sessions[i]);
-  }
   return good;
 }
