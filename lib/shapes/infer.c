@@ -428,6 +428,19 @@ onnxl_inference_shown_dims(const OnnxlInference *inference, uint32_t value)
   return scope->shown[value] ? scope->shown[value] : info->dims;
 }
 
+const OnnxlNode *
+onnxl_inference_node(const OnnxlInference *inference, uint32_t node)
+{
+  return onnxl_shape_bind((OnnxlShapeScope *)inference, inference->index->nodes[node].proto);
+}
+
+bool
+onnxl_inference_is_local(const OnnxlInference *inference, OnnxlExpr e, uint32_t graph)
+{
+  const OnnxlShapeScope *scope = (const OnnxlShapeScope *)inference;
+  return onnxl_shape_is_local(scope->run, e, scope, graph);
+}
+
 const char *
 onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t graph, OnnxlArena *arena)
 {

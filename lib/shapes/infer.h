@@ -88,6 +88,13 @@ void onnxl_constraint_print(OnnxlOutput *out, const OnnxlConstraint *constraint)
  * for the main graph itself. Returns: in arena. */
 const char *onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t graph, OnnxlArena *arena);
 
+/* The node; in the body of a function with the attributes that the call gives in place of references to them. Returns:
+ * borrowed; NULL when the arena is exhausted. */
+const OnnxlNode *onnxl_inference_node(const OnnxlInference *inference, uint32_t node);
+
+/* True when e holds a symbol for a size that arises inside a nested graph, and so may be another one in each trip. */
+bool onnxl_inference_is_local(const OnnxlInference *inference, OnnxlExpr e, uint32_t graph);
+
 /* The dims of a tensor as they are shown: a declared symbol stands in place of the expression it equals (the
  * constraints say so). NULL when the rank is unknown; else info.rank items, borrowed. */
 const OnnxlExpr *onnxl_inference_shown_dims(const OnnxlInference *inference, uint32_t value);

@@ -13,19 +13,6 @@ buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer, char *ro
 }
 
 static void
-json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e)
-{
-  int64_t value;
-
-  if (!e)
-    onnxl_json_null(json);
-  else if (onnxl_expr_is_int(e, &value))
-    onnxl_json_int64(json, value);
-  else
-    onnxl_json_string(json, onnxl_expr_text(pool, e));
-}
-
-static void
 report_json(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlOutput *out)
 {
   OnnxlExprPool *pool = memory->inference->pool;
@@ -42,9 +29,9 @@ report_json(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlOutput *o
     onnxl_json_key(&json, "buffer");
     onnxl_json_string(&json, buffer_name(memory, buffer, room, sizeof room));
     onnxl_json_key(&json, "offset");
-    json_expr(&json, pool, buffer->offset);
+    onnxl_mem_json_expr(&json, pool, buffer->offset);
     onnxl_json_key(&json, "size");
-    json_expr(&json, pool, buffer->bytes);
+    onnxl_mem_json_expr(&json, pool, buffer->bytes);
     onnxl_json_key(&json, "first");
     onnxl_json_int64(&json, buffer->first);
     onnxl_json_key(&json, "last");
@@ -53,9 +40,9 @@ report_json(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlOutput *o
   }
   onnxl_json_end_array(&json);
   onnxl_json_key(&json, "size");
-  json_expr(&json, pool, layout->size);
+  onnxl_mem_json_expr(&json, pool, layout->size);
   onnxl_json_key(&json, "lower_bound");
-  json_expr(&json, pool, layout->lower_bound);
+  onnxl_mem_json_expr(&json, pool, layout->lower_bound);
   onnxl_json_key(&json, "unknown");
   onnxl_json_int64(&json, layout->n_unknown);
   onnxl_json_end_object(&json);

@@ -11,7 +11,7 @@
 static OnnxlStringList evals, dims;
 static int inplace = ONNXL_INPLACE_SAFE;
 static int by = ONNXL_MEM_BY_NODE;
-static bool free_inputs, plan;
+static bool free_inputs, plan, macs;
 static uint64_t budget = UINT64_MAX;
 static const char *solve, *plot;
 static uint32_t top;
@@ -25,6 +25,7 @@ static const OnnxlOption options[] = {
                "lifetimes alone, or nowhere"),
   ONNXL_FLAG(0, "free-inputs", &free_inputs, "let graph inputs die after their last use"),
   ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
+  ONNXL_FLAG(0, "macs", &macs, "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
   ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
   ONNXL_STRING(0, "solve", "NAME", &solve, "print the largest value of a symbol whose peak fits the budget"),
   ONNXL_CHOICE(0, "by", "node|op|tag", &by, "sum up the bytes that nodes add, by operator or by tag"),
@@ -39,15 +40,18 @@ static const OnnxlOption options[] = {
 static bool
 check_options(const OnnxlRun *run, GError **error)
 {
-  int reports = plan + (solve != NULL) + (by != ONNXL_MEM_BY_NODE);
+  bool sums = by != ONNXL_MEM_BY_NODE && !macs;
+  int reports = plan + (solve != NULL) + sums + macs;
 
   if (solve && budget == UINT64_MAX)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
   if (reports > 1)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --plan, --solve and --by can be printed");
-  if (top > 0 && (plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE)))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes and for --by");
-  if (evals.count > 0 && by != ONNXL_MEM_BY_NODE)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --plan, --solve, --by and --macs can be printed");
+  if (macs && by == ONNXL_MEM_BY_TAG)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--macs has no tags: --by=op sums it up by operator");
+  if (top > 0 && (plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes, for --by and for --macs");
+  if (evals.count > 0 && sums)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--by takes values of symbols from --dim");
   if ((run->common.text || run->common.allow_large) && !run->common.output)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "a model is written with -o only");
@@ -97,6 +101,8 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
   }
   if (budget != UINT64_MAX && !onnxl_mem_check_budget(run, memory, grid, budget, error))
     return false;
+  if (macs)
+    return onnxl_mem_report_macs(memory->inference, grid, by == ONNXL_MEM_BY_OP, top, run->common.format, out, error);
   if (plan)
     return print_layout(run, memory, grid, out, error);
   if (by != ONNXL_MEM_BY_NODE)
@@ -140,7 +146,7 @@ static bool
 write_all(OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *memory_options,
           GError **error)
 {
-  bool asked = plan || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
+  bool asked = plan || macs || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
   OnnxlBindings grid;
   OnnxlOutput out;
 
@@ -208,6 +214,8 @@ static const OnnxlTool tool = {
               "  the largest batch that fits into two gigabytes\n"
               "onnxl-mem --plan --dim N=8 model.onnx\n"
               "  where the buffers lie, and how near that is to the least possible\n"
+              "onnxl-mem --macs --by=op --dim N=8 model.onnx\n"
+              "  the work, the weights and the traffic of each operator\n"
               "onnxl-mem -o planned.onnx model.onnx\n"
               "  a model that onnxl-exec runs by this plan\n",
   .options = options,

@@ -17,9 +17,8 @@ onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value)
   return false;
 }
 
-/* The next assignment, the last name fastest. False after the last one. */
-static bool
-next_assignment(OnnxlAssignment *assignment)
+bool
+onnxl_mem_next_assignment(OnnxlAssignment *assignment)
 {
   for (size_t i = assignment->grid->count; i-- > 0;) {
     if (++assignment->choice[i] < assignment->grid->items[i].n_values)
@@ -41,7 +40,7 @@ onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMe
     if (!onnxl_memory_evaluate(memory, onnxl_mem_lookup, &assignment, totals, &peak, error))
       return false;
     row(data, &assignment, totals, peak);
-  } while (next_assignment(&assignment));
+  } while (onnxl_mem_next_assignment(&assignment));
   return true;
 }
 
@@ -106,8 +105,8 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, O
   onnxl_output_char(out, '\n');
 }
 
-static void
-json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e)
+void
+onnxl_mem_json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e)
 {
   int64_t value;
 
@@ -129,7 +128,7 @@ json_bucket(OnnxlJson *json, OnnxlExprPool *pool, const char *key, const OnnxlBu
     if (onnxl_expr_is_int(bucket->amounts[tag], &value) && value == 0)
       continue;
     onnxl_json_key(json, onnxl_tag_name(tag));
-    json_expr(json, pool, bucket->amounts[tag]);
+    onnxl_mem_json_expr(json, pool, bucket->amounts[tag]);
   }
   onnxl_json_end_object(json);
 }
@@ -149,15 +148,26 @@ json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
   onnxl_json_key(json, "op");
   onnxl_json_string(json, proto->op_type);
   onnxl_json_key(json, "already_allocated");
-  json_expr(json, pool, node->already_allocated);
+  onnxl_mem_json_expr(json, pool, node->already_allocated);
   onnxl_json_key(json, "output_allocation");
-  json_expr(json, pool, node->output_allocation);
+  onnxl_mem_json_expr(json, pool, node->output_allocation);
   json_bucket(json, pool, "inputs", &node->inputs);
   json_bucket(json, pool, "initializers", &node->initializers);
   json_bucket(json, pool, "intermediates", &node->intermediates);
   json_bucket(json, pool, "outputs", &node->outputs);
   onnxl_json_key(json, "total");
-  json_expr(json, pool, node->total);
+  onnxl_mem_json_expr(json, pool, node->total);
+  onnxl_json_end_object(json);
+}
+
+void
+onnxl_mem_json_dims(OnnxlJson *json, const OnnxlAssignment *assignment)
+{
+  onnxl_json_begin_object(json);
+  for (size_t i = 0; i < assignment->grid->count; i++) {
+    onnxl_json_key_str(json, assignment->grid->items[i].name);
+    onnxl_json_int64(json, assignment->grid->items[i].values[assignment->choice[i]]);
+  }
   onnxl_json_end_object(json);
 }
 
@@ -174,12 +184,7 @@ json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, i
 
   onnxl_json_begin_object(json);
   onnxl_json_key(json, "dims");
-  onnxl_json_begin_object(json);
-  for (size_t i = 0; i < assignment->grid->count; i++) {
-    onnxl_json_key_str(json, assignment->grid->items[i].name);
-    onnxl_json_int64(json, assignment->grid->items[i].values[assignment->choice[i]]);
-  }
-  onnxl_json_end_object(json);
+  onnxl_mem_json_dims(json, assignment);
   onnxl_json_key(json, "totals");
   onnxl_json_begin_array(json);
   for (uint32_t i = 0; i < rows->n_nodes; i++)
@@ -212,7 +217,7 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   else
     onnxl_json_int64(&json, memory->peak_node);
   onnxl_json_key(&json, "total");
-  json_expr(&json, memory->inference->pool, memory->peak);
+  onnxl_mem_json_expr(&json, memory->inference->pool, memory->peak);
   onnxl_json_end_object(&json);
   onnxl_json_key(&json, "eval");
   onnxl_json_begin_array(&json);

@@ -5,6 +5,7 @@
 #include "cli/bindings.h"
 #include "cli/main.h"
 #include "memory/layout.h"
+#include "support/json.h"
 
 /* One assignment of a grid: which value of each name. Also the data of onnxl_mem_lookup(). */
 typedef struct OnnxlAssignment {
@@ -13,6 +14,13 @@ typedef struct OnnxlAssignment {
 } OnnxlAssignment;
 
 bool onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value);
+
+/* The next assignment, the last name fastest. False after the last one, also of an empty grid. */
+bool onnxl_mem_next_assignment(OnnxlAssignment *assignment);
+
+/* An expression: null, a number or its text; an assignment: an object. */
+void onnxl_mem_json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e);
+void onnxl_mem_json_dims(OnnxlJson *json, const OnnxlAssignment *assignment);
 
 /* Calls row for each assignment (one for an empty grid) with the evaluated totals. */
 typedef void (*OnnxlMemRow)(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak);
@@ -32,6 +40,11 @@ bool onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid,
 typedef enum OnnxlMemBy { ONNXL_MEM_BY_NODE, ONNXL_MEM_BY_OP, ONNXL_MEM_BY_TAG } OnnxlMemBy;
 bool onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format,
                          OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* --macs: what the nodes compute and move, for each assignment of the grid; as expressions when it is empty. by_op: summed
+ * up by operator. top: that many rows at most, those with most MACs first; 0 for all. */
+bool onnxl_mem_report_macs(const OnnxlInference *inference, const OnnxlBindings *grid, bool by_op, uint32_t top,
+                           OnnxlReportFormat format, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The nodes with the largest totals, largest first. ret_rows: owned, *ret_n of them, at most top. Fails when the order
  * depends on the symbols. */
