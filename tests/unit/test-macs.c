@@ -30,14 +30,13 @@ check(const char *text, const char *macs, const char *flops)
 static void
 test_convolutions(void)
 {
-  check(HEAD "g (float[N,4,8,8] x, float[6,2,3,3] w, float[6] b) => (float[] y) { y = Conv <group = 2> (x, w, b) "
-             "}", "3888*N",
-        "7776*N");
+  check(HEAD "g (float[N,4,8,8] x, float[6,2,3,3] w, float[6] b) => (float[] y) { y = Conv <group = 2> (x, w, b) }",
+        "3888*N", "7776*N");
   check(HEAD "g (float[N,4,8,8] x, float[4,3,2,2] w) => (float[] y) { y = ConvTranspose <strides = [2, 2]> (x, w) }",
         "3072*N", "6144*N");
-  check(HEAD "g (uint8[N,1,3] x, float s, uint8 z, uint8[1,1,2] w, float t, uint8 v, float u, uint8 o) => (uint8[] "
-             "y) { y = "
-             "QLinearConv (x, s, z, w, t, v, u, o) }",
+  check(HEAD
+        "g (uint8[N,1,3] x, float s, uint8 z, uint8[1,1,2] w, float t, uint8 v, float u, uint8 o) => (uint8[] y) { y = "
+        "QLinearConv (x, s, z, w, t, v, u, o) }",
         "4*N", "8*N");
   /* Weights of unknown rank. */
   check(HEAD "g (float[N,4,8,8] x, float[] w) => (float[] y) { y = Conv (x, w) }", "?", "?");
@@ -67,8 +66,8 @@ test_einsum(void)
   check(HEAD "g (float[I] a, float[I] b, float[I] c) => (float[] y) { y = Einsum <equation = \"i,i,i->\"> (a, b, c) }",
         "2*I", "4*I");
   check(HEAD "g (float[I,J] a) => (float[] y) { y = Einsum <equation = \"ij->j\"> (a) }", "0", "I*J");
-  check(HEAD "g (float[I,J] a, float[1,J] b) => (float[] y) { y = Einsum <equation = \"ij,ij->j\"> (a, b) }", "
-             ""I*J", "2*I*J");
+  check(HEAD "g (float[I,J] a, float[1,J] b) => (float[] y) { y = Einsum <equation = \"ij,ij->j\"> (a, b) }", "I*J",
+        "2*I*J");
 }
 
 static void
@@ -80,9 +79,9 @@ test_attention(void)
             "kv_num_heads = 2> (q, k, v) }",
         "16*B*L*S", "42*B*L*S");
   /* Keys that are there already count. */
-  check(NEW "g (float[1,2,1,4] q, float[1,2,1,4] k, float[1,2,1,4] v, float[1,2,P,4] pk, float[1,2,P,4] pv) => "
-            "(float[] y, "
-            "float[] a, float[] b) { y, a, b = Attention (q, k, v, , pk, pv) }",
+  check(NEW
+        "g (float[1,2,1,4] q, float[1,2,1,4] k, float[1,2,1,4] v, float[1,2,P,4] pk, float[1,2,P,4] pv) => (float[] y, "
+        "float[] a, float[] b) { y, a, b = Attention (q, k, v, , pk, pv) }",
         "16*P+16", "42*P+42");
   check(HEAD "g (float[B,L,8] x, float[8,24] w) => (float[] y) { y = com.microsoft.Attention <num_heads = 2> (x, w) }",
         "16*B*L*L+192*B*L", "384*B*L+42*B*L*L");
@@ -91,16 +90,16 @@ test_attention(void)
 static void
 test_recurrent(void)
 {
-  check(HEAD "g (float[T,B,3] x, float[1,20,3] w, float[1,20,5] r) => (float[] y) { y = LSTM <hidden_size = 5> (x, "
-             "w, r) }",
+  check(HEAD
+        "g (float[T,B,3] x, float[1,20,3] w, float[1,20,5] r) => (float[] y) { y = LSTM <hidden_size = 5> (x, w, r) }",
         "160*B*T", "385*B*T");
-  check(HEAD "g (float[T,B,3] x, float[2,15,3] w, float[2,15,5] r) => (float[] y) { y = GRU <hidden_size = 5, "
-             "direction = "
-             "\"bidirectional\"> (x, w, r) }",
+  check(HEAD
+        "g (float[T,B,3] x, float[2,15,3] w, float[2,15,5] r) => (float[] y) { y = GRU <hidden_size = 5, direction = "
+        "\"bidirectional\"> (x, w, r) }",
         "240*B*T", "590*B*T");
-  check(HEAD "g (float[B,T,3] x, float[1,5,3] w, float[1,5,5] r) => (float[] y) { y = RNN <hidden_size = 5, layout "
-             "= 1> (x, "
-             "w, r) }",
+  check(HEAD
+        "g (float[B,T,3] x, float[1,5,3] w, float[1,5,5] r) => (float[] y) { y = RNN <hidden_size = 5, layout = 1> (x, "
+        "w, r) }",
         "40*B*T", "90*B*T");
 }
 
@@ -111,18 +110,17 @@ test_others(void)
   check(HEAD "g (float[N] a, float[N] b, float[N] c) => (float[] y) { y = Sum (a, b, c) }", "0", "2*N");
   check(HEAD "g (float[N] a, float[N] b) => (float[] y) { y = Mean (a, b) }", "0", "2*N");
   check(HEAD "g (float[N,3] a) => (float[] y) { y = ReduceMax (a) }", "0", "3*N");
-  check(HEAD "g (float[N,1,8,8] x) => (float[] y) { y = AveragePool <kernel_shape = [2, 3], strides = [2, 2]> (x) "
-             "}", "0",
-        "72*N");
+  check(HEAD "g (float[N,1,8,8] x) => (float[] y) { y = AveragePool <kernel_shape = [2, 3], strides = [2, 2]> (x) }",
+        "0", "72*N");
   check(HEAD "g (float[N,1,8,8] x) => (float[] y) { y = GlobalAveragePool (x) }", "0", "64*N");
   check(HEAD "g (float[N,5] x) => (float[] y) { y = Transpose (x) }", "0", "0");
   check(HEAD "g (float[N,2,2] x) => (float[] y) { y = LRN <size = 5> (x) }", "0", "52*N");
-  check(HEAD "g (float[N,3] x) => (float[] y) { y = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 2.0, 3.0]> (x) "
-             "}", "3*N",
-        "6*N");
+  check(HEAD "g (float[N,3] x) => (float[] y) { y = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 2.0, 3.0]> (x) }",
+        "3*N", "6*N");
   check(HEAD "g (float[N,3] x) => (float[] y) { y = other.domain.Relu (x) }", "?", "?");
-  check(NEW "g (float[N,1,4,4] x) => (float[] y) <float[4] s = {1, 1, 2, 2}> { y = Resize <mode = \"linear\"> (x, , "
-            "s) }", "0", "512*N");
+  check(NEW
+        "g (float[N,1,4,4] x) => (float[] y) <float[4] s = {1, 1, 2, 2}> { y = Resize <mode = \"linear\"> (x, , s) }",
+        "0", "512*N");
 }
 
 /* Nobody adds an operator without saying what it costs. */
@@ -141,11 +139,10 @@ test_every_operator_has_a_row(void)
 static void
 test_sum(void)
 {
-  TextModel t = text_model(HEAD "g (float[N,2] x, int64 m) => (float[] y, float[] z) <float[2,2] w = {1, 2, 3, 4}, "
-                                "bool yes = {1}> {"
-                                " y = Loop (m, yes, x) <body = b (int64 i, bool c, float[N,2] s) => (bool d, "
-                                "float[N,2] r) {"
-                                " d = Identity (c) r = MatMul (s, w) }>  z = MatMul (x, w) }");
+  TextModel t = text_model(
+    HEAD "g (float[N,2] x, int64 m) => (float[] y, float[] z) <float[2,2] w = {1, 2, 3, 4}, bool yes = {1}> {"
+         " y = Loop (m, yes, x) <body = b (int64 i, bool c, float[N,2] s) => (bool d, float[N,2] r) {"
+         " d = Identity (c) r = MatMul (s, w) }>  z = MatMul (x, w) }");
   OnnxlInference *inference = onnxl_infer(t.model, &(OnnxlInferOptions){ 0 }, t.model->arena, t.sink, &t.error);
   CU_ASSERT_PTR_NOT_NULL_FATAL(inference);
   const OnnxlCosts *costs = onnxl_costs_new(inference, t.model->arena, &t.error);
@@ -162,7 +159,7 @@ test_sum(void)
   text_model_clear(&t);
 }
 
-UNIT_MAIN("macs", { "convolutions", test_convolutions }, { "matrix products", test_products }, { "Einsum", "
-          "test_einsum },
-          { "attention", test_attention }, { "recurrent cells", test_recurrent }, { "the rest", test_others },
-          { "every operator has a row", test_every_operator_has_a_row }, { "sums", test_sum })
+UNIT_MAIN("macs", { "convolutions", test_convolutions }, { "matrix products", test_products },
+          { "Einsum", test_einsum }, { "attention", test_attention }, { "recurrent cells", test_recurrent },
+          { "the rest", test_others }, { "every operator has a row", test_every_operator_has_a_row },
+          { "sums", test_sum })
