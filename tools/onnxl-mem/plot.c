@@ -1,14 +1,11 @@
-/* --plot: live bytes over the nodes. One assignment is stacked by tag; several are a curve each. Curves differ in dashes and
- * areas in lightness, so that the picture can be read without colours; every label has a line or row of its own. */
+/* --plot: live bytes over the nodes. One assignment is stacked by tag; several are a curve each. */
+#include "cli/svg.h"
 #include "report.h"
 #include "support/error.h"
 
 enum {
-  LEFT = 90,
-  TOP = 20,
   PLOT_WIDTH = 780,
   PLOT_HEIGHT = 320,
-  ROW_HEIGHT = 20,
   MAX_COLUMNS = PLOT_WIDTH, /* more nodes share a column, which shows the largest */
   TEXT_WIDTH = 72,
   TEXT_HEIGHT = 16,
@@ -94,90 +91,6 @@ clear_curve(gpointer data)
   g_free(curve->tags);
 }
 
-/* "1.5 MiB"; exact below 1024. */
-static void
-format_bytes(char *text, size_t size, double bytes)
-{
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-  size_t unit = 0;
-
-  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
-    bytes /= 1024;
-  g_snprintf(text, size, "%.4g %s", bytes, units[unit]);
-}
-
-/* A power of two that gives at most six lines. */
-static double
-step_of(int64_t top)
-{
-  double step = 1;
-
-  while (step * 6 < (double)top)
-    step *= 2;
-  return step;
-}
-
-static double
-y_of(const Plot *plot, double bytes)
-{
-  return TOP + PLOT_HEIGHT - bytes / (double)MAX(plot->top, 1) * PLOT_HEIGHT;
-}
-
-static double
-x_of(const Plot *plot, double column)
-{
-  return LEFT + column / plot->n_columns * PLOT_WIDTH;
-}
-
-static void
-svg_escaped(OnnxlOutput *out, const char *text)
-{
-  for (; *text; text++)
-    switch (*text) {
-    case '<':
-      onnxl_output_text(out, "&lt;");
-      break;
-    case '&':
-      onnxl_output_text(out, "&amp;");
-      break;
-    default:
-      onnxl_output_char(out, (unsigned char)*text < ' ' ? '?' : *text);
-    }
-}
-
-static void
-svg_axes(const Plot *plot, OnnxlOutput *out)
-{
-  double step = step_of(plot->top);
-  uint32_t n = plot->memory->n_nodes, stride = 1;
-
-  for (double bytes = 0; bytes <= (double)plot->top; bytes += step) {
-    char text[32];
-    format_bytes(text, sizeof text, bytes);
-    onnxl_output_printf(out,
-                        "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ccc\"/>\n"
-                        "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                        LEFT, y_of(plot, bytes), LEFT + PLOT_WIDTH, y_of(plot, bytes), LEFT - 8, y_of(plot, bytes) + 4,
-                        text);
-  }
-  while (stride * 12u < n)
-    stride = stride < UINT32_MAX / 2 ? stride * 2 : UINT32_MAX / 12;
-  for (uint32_t i = 0; i < n; i += stride)
-    onnxl_output_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n",
-                        x_of(plot, (i + 0.5) * plot->n_columns / n), TOP + PLOT_HEIGHT + 18, i);
-  onnxl_output_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">node</text>\n", LEFT + PLOT_WIDTH / 2,
-                      TOP + PLOT_HEIGHT + 36);
-}
-
-/* The outline of the sums up to a level, as steps from left to right. */
-static void
-svg_steps(const Plot *plot, const int64_t *values, size_t stride, OnnxlOutput *out)
-{
-  for (uint32_t c = 0; c < plot->n_columns; c++)
-    onnxl_output_printf(out, "%.1f,%.1f %.1f,%.1f ", x_of(plot, c), y_of(plot, (double)values[c * stride]),
-                        x_of(plot, c + 1), y_of(plot, (double)values[c * stride]));
-}
-
 static bool
 has_tag(const Plot *plot, const Curve *curve, int tag)
 {
@@ -187,10 +100,13 @@ has_tag(const Plot *plot, const Curve *curve, int tag)
   return false;
 }
 
-static const char *const shades[ONNXL_N_TAGS] = { "#f0e442", "#000000", "#cc79a7", "#d55e00", "#009e73", "#8cc8f0" };
+static const unsigned shades[ONNXL_N_TAGS] = {
+  [ONNXL_TAG_NONE] = 6,    [ONNXL_TAG_AMBIGUOUS] = 5, [ONNXL_TAG_AXES] = 4,
+  [ONNXL_TAG_SCRATCH] = 3, [ONNXL_TAG_SHAPE] = 1,     [ONNXL_TAG_WEIGHT] = 0,
+};
 
 static void
-svg_areas(const Plot *plot, const Curve *curve, OnnxlOutput *out)
+svg_areas(const Plot *plot, const Curve *curve, const OnnxlSvgPlot *svg)
 {
   g_autofree int64_t *sums = g_new(int64_t, plot->n_columns);
 
@@ -204,76 +120,85 @@ svg_areas(const Plot *plot, const Curve *curve, OnnxlOutput *out)
       for (int t = 0; t <= tag; t++)
         sums[c] += tags[t];
     }
-    onnxl_output_printf(out, "<polygon fill=\"%s\" stroke=\"#000\" stroke-width=\"0.5\" points=\"%d,%d ", shades[tag],
-                        LEFT, TOP + PLOT_HEIGHT);
-    svg_steps(plot, sums, 1, out);
-    onnxl_output_printf(out, "%d,%d\"/>\n", LEFT + PLOT_WIDTH, TOP + PLOT_HEIGHT);
+    onnxl_svg_area(svg, sums, shades[tag]);
   }
 }
 
-static int
-svg_tag_legend(const Plot *plot, const Curve *curve, int y, OnnxlOutput *out)
+/* Returns the base line of the next row of the legend. */
+static double
+svg_tag_legend(const Plot *plot, const Curve *curve, const OnnxlSvgPlot *svg, double y)
 {
   for (int tag = ONNXL_N_TAGS - 1; tag >= 0; tag--) {
     if (!has_tag(plot, curve, tag))
       continue;
-    onnxl_output_printf(out,
-                        "<rect x=\"%d\" y=\"%d\" width=\"40\" height=\"12\" fill=\"%s\" stroke=\"#000\" "
-                        "stroke-width=\"0.5\"/>\n<text x=\"%d\" y=\"%d\">%s</text>\n",
-                        LEFT, y - 10, shades[tag], LEFT + 50, y,
-                        tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name((OnnxlTag)tag));
-    y += ROW_HEIGHT;
+    const char *name = tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name((OnnxlTag)tag);
+    onnxl_svg_legend_shade(svg->out, svg->left, y, shades[tag], onnxl_str(name));
+    y += ONNXL_SVG_ROW;
   }
   return y;
 }
 
 static void
+svg_mark(const Plot *plot, unsigned line, const OnnxlSvgPlot *svg, OnnxlSvgLabels *labels)
+{
+  const Curve *curve = &g_array_index(plot->curves, Curve, line);
+  char peak[ONNXL_SVG_AMOUNT_SIZE];
+
+  onnxl_svg_format(peak, ONNXL_SVG_BYTES, (double)curve->peak);
+  g_autofree char *label = g_strdup_printf("%s%s%s", curve->name, *curve->name ? ": " : "peak ", peak);
+  onnxl_svg_mark(svg, onnxl_svg_column(svg, curve->peak_node), curve->peak, line, labels, onnxl_str(label));
+}
+
+static void
+svg_legend(const Plot *plot, unsigned line, const OnnxlSvgPlot *svg, double y)
+{
+  const Curve *curve = &g_array_index(plot->curves, Curve, line);
+  OnnxlStr op = plot->memory->inference->index->nodes[curve->peak_node].proto->op_type;
+  char peak[ONNXL_SVG_AMOUNT_SIZE];
+
+  onnxl_svg_format(peak, ONNXL_SVG_BYTES, (double)curve->peak);
+  g_autofree char *text =
+    g_strdup_printf("%s%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (%.*s)", curve->name, *curve->name ? ": " : "",
+                    peak, curve->peak, curve->peak_node, ONNXL_ARG(op));
+  onnxl_svg_legend_line(svg->out, svg->left, y, line, onnxl_str(text));
+}
+
+static void
 write_svg(const Plot *plot, OnnxlOutput *out)
 {
-  static const char *const colors[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00" };
-  static const char *const dashes[] = { "none", "8,4", "2,3", "12,3,2,3", "4,2" };
-  int y = TOP + PLOT_HEIGHT + 64;
-  int rows = (int)plot->curves->len;
+  const OnnxlSvgPlot svg = {
+    .out = out,
+    .left = 90,
+    .top = 20,
+    .width = PLOT_WIDTH,
+    .height = PLOT_HEIGHT,
+    .n_columns = plot->n_columns,
+    .n_items = plot->memory->n_nodes,
+    .most = plot->top,
+    .unit = ONNXL_SVG_BYTES,
+  };
+  OnnxlSvgLabels labels = { .count = 0 };
+  double y = svg.top + svg.height + 64;
+  unsigned rows = plot->curves->len;
 
   for (int tag = 0; plot->stacked && tag < ONNXL_N_TAGS; tag++)
     rows += has_tag(plot, &g_array_index(plot->curves, Curve, 0), tag);
-
-  onnxl_output_printf(out,
-                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-                      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                      LEFT + PLOT_WIDTH + 30, y + rows * ROW_HEIGHT);
-  svg_axes(plot, out);
-  for (guint i = 0; i < plot->curves->len; i++) {
+  onnxl_svg_begin(out, svg.left + svg.width + 30, y + rows * ONNXL_SVG_ROW);
+  onnxl_svg_axes(&svg, "node");
+  for (unsigned i = 0; i < plot->curves->len; i++) {
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
-    const char *color = plot->stacked ? "#000000" : colors[i % G_N_ELEMENTS(colors)];
-    /* Five dashes and six colours come together again after thirty curves only. */
-    const char *dash = dashes[i % G_N_ELEMENTS(dashes)];
-    char bytes[32];
     if (plot->stacked)
-      svg_areas(plot, curve, out);
-    onnxl_output_printf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
-                        color, dash);
-    svg_steps(plot, curve->totals, 1, out);
-    format_bytes(bytes, sizeof bytes, (double)curve->peak);
-    onnxl_output_printf(out,
-                        "\"/>\n<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n"
-                        "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\" "
-                        "stroke-dasharray=\"%s\"/>\n<circle cx=\"%d\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n<text x=\"%d\" "
-                        "y=\"%d\">",
-                        x_of(plot, column_of(plot, curve->peak_node) + 0.5), y_of(plot, (double)curve->peak), color, LEFT,
-                        y - 4, LEFT + 40, y - 4, color, dash, LEFT + 20, y - 4, color, LEFT + 50, y);
-    svg_escaped(out, curve->name);
-    OnnxlStr op = plot->memory->inference->index->nodes[curve->peak_node].proto->op_type;
-    g_autofree char *name = g_strndup(op.data, op.size);
-    onnxl_output_printf(out, "%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (", *curve->name ? ": " : "", bytes,
-                        curve->peak, curve->peak_node);
-    svg_escaped(out, name);
-    onnxl_output_text(out, ")</text>\n");
-    y += ROW_HEIGHT;
+      svg_areas(plot, curve, &svg);
+    onnxl_svg_curve(&svg, curve->totals, i);
+    svg_legend(plot, i, &svg, y);
+    y += ONNXL_SVG_ROW;
     if (plot->stacked)
-      y = svg_tag_legend(plot, curve, y, out);
+      y = svg_tag_legend(plot, curve, &svg, y);
   }
-  onnxl_output_text(out, "</svg>\n");
+  /* The last assignment is mostly the largest, whose label matters most. */
+  for (unsigned i = plot->curves->len; i-- > 0;)
+    svg_mark(plot, i, &svg, &labels);
+  onnxl_svg_end(out);
 }
 
 static void
@@ -281,8 +206,8 @@ write_text(const Plot *plot, OnnxlOutput *out)
 {
   for (guint i = 0; i < plot->curves->len; i++) {
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
-    char bytes[32], name[32];
-    format_bytes(bytes, sizeof bytes, (double)curve->peak);
+    char bytes[ONNXL_SVG_AMOUNT_SIZE], name[ONNXL_SVG_AMOUNT_SIZE];
+    onnxl_svg_format(bytes, ONNXL_SVG_BYTES, (double)curve->peak);
     onnxl_output_printf(out, "%s%s%speak %s at node %u\n", i > 0 ? "\n" : "", curve->name, *curve->name ? ": " : "", bytes,
                         curve->peak_node);
     for (int row = TEXT_HEIGHT; row > 0; row--) {
@@ -295,7 +220,7 @@ write_text(const Plot *plot, OnnxlOutput *out)
         end = line[c] == ' ' ? end : c + 1;
       }
       line[end] = '\0';
-      format_bytes(name, sizeof name, level);
+      onnxl_svg_format(name, ONNXL_SVG_BYTES, level);
       onnxl_output_printf(out, "%12s |%s\n", row % 4 == 0 ? name : "", line);
     }
     onnxl_output_printf(out, "%12s +", "0 B");
