@@ -52,6 +52,11 @@ SCHEMA = {
     "IntIntListEntryProto": "1 key i, 2 value *i",
     "ShardedDimProto": "1 axis i, 2 simple_sharding *SimpleShardedDimProto",
     "SimpleShardedDimProto": "1 dim_value |i, 2 dim_param |s, 3 num_shards i",
+    "SequenceProto": "1 name s, 2 elem_type n, 3 tensor_values *TensorProto, 4 sparse_tensor_values *SparseTensorProto,"
+                     "5 sequence_values *SequenceProto, 6 map_values *MapProto, 7 optional_values *OptionalProto",
+    "OptionalProto": "1 name s, 2 elem_type n, 3 tensor_value TensorProto, 4 sparse_tensor_value SparseTensorProto,"
+                     "5 sequence_value SequenceProto, 6 map_value MapProto, 7 optional_value OptionalProto",
+    "MapProto": "1 name s, 2 key_type n, 3 keys *i, 4 string_keys *s, 5 values SequenceProto",
 }
 
 VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)

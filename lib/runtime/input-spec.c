@@ -4,6 +4,7 @@
 
 #include "expr/expr.h"
 #include "runtime/npy.h"
+#include "runtime/npz.h"
 #include "runtime/tensor-io.h"
 #include "runtime/tensor.h"
 #include "support/error.h"
@@ -144,6 +145,32 @@ literal_fail(const Literal *literal, const char *what, GError **error)
                     what, literal->at);
 }
 
+/* A text in double quotes; \\ stands before a quote and before itself, and \\n, \\t are what they are in C. */
+static bool
+parse_text(Literal *literal, OnnxlStr *ret_text, GError **error)
+{
+  static const char escapes[] = "\\\"nt", meanings[] = "\\\"\n\t";
+  const char *at = literal->at + 1;
+  GString *text = g_string_new(NULL);
+  bool known = true;
+  for (; known && *at != '"' && *at != '\0'; at++) {
+    const char *escape = *at == '\\' && at[1] != '\0' ? strchr(escapes, at[1]) : NULL;
+    known = *at != '\\' || escape;
+    g_string_append_c(text, escape ? meanings[escape - escapes] : *at);
+    at += escape != NULL;
+  }
+  bool good;
+  if (!known)
+    good = literal_fail(literal, "an unknown escape in a text", error);
+  else if (*at == '\0')
+    good = literal_fail(literal, "a text without end", error);
+  else
+    good = onnxl_allocator_text(literal->context->allocator, onnxl_str_n(text->str, text->len), ret_text, error);
+  literal->at = at + 1;
+  g_string_free(text, TRUE);
+  return good;
+}
+
 static bool
 parse_element(Literal *literal, uint32_t depth, GError **error)
 {
@@ -154,11 +181,8 @@ parse_element(Literal *literal, uint32_t depth, GError **error)
   literal->has_rank = true;
   literal->rank = depth;
   if (*start == '"') {
-    const char *end = strchr(start + 1, '"');
-    if (!end)
-      return literal_fail(literal, "a text without end", error);
-    item = onnxl_str_n(start + 1, (size_t)(end - start - 1));
-    literal->at = end + 1;
+    if (!parse_text(literal, &item, error))
+      return false;
   } else {
     literal->at += strcspn(start, " \t\n,]");
     item = onnxl_str_n(start, (size_t)(literal->at - start));
@@ -214,7 +238,7 @@ literal_value(const Literal *literal, int32_t type, GError **error)
       item = onnxl_str_is(item, "true") || onnxl_str_is(item, "True")     ? ONNXL_STR("1")
              : onnxl_str_is(item, "false") || onnxl_str_is(item, "False") ? ONNXL_STR("0")
                                                                           : item;
-    ((OnnxlStr *)texts->data)[i] = item; /* lives as long as the command line */
+    ((OnnxlStr *)texts->data)[i] = item;
   }
   if (type == ONNXL_TYPE_STRING)
     return texts;
@@ -254,10 +278,46 @@ parse_literal(const OnnxlInputContext *context, const OnnxlIndexValue *place, co
 
 /* --- files --- */
 
-static OnnxlValue *
-read_file(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *path, GError **error)
+void
+onnxl_input_context_clear(OnnxlInputContext *context)
 {
-  const OnnxlType *type = place->info ? place->info->type : NULL;
+#ifdef ONNXL_HAVE_ZIP
+  g_clear_pointer(&context->archive, onnxl_npz_free);
+#endif
+}
+
+/* FILE.npz:KEY or FILE.npz. *ret_path: owned, NULL for another path; *ret_key: borrowed from path, NULL for none. */
+static void
+split_archive(const char *path, char **ret_path, const char **ret_key)
+{
+  const char *colon = g_strrstr(path, ".npz:");
+  *ret_path = colon                              ? g_strndup(path, (gsize)(colon - path) + 4)
+              : g_str_has_suffix(path, ".npz") ? g_strdup(path)
+                                                 : NULL;
+  *ret_key = colon ? colon + 5 : NULL;
+}
+
+static OnnxlValue *
+read_archive(OnnxlInputContext *context, int32_t elem_type, OnnxlStr name, const char *path, const char *key,
+             GError **error)
+{
+#ifdef ONNXL_HAVE_ZIP
+  g_autofree char *own_key = key ? NULL : g_strndup(name.data, name.size);
+  if (!context->archive || strcmp(onnxl_npz_path(context->archive), path) != 0) {
+    onnxl_input_context_clear(context);
+    context->archive = onnxl_npz_open(path, context->allocator->limit, error);
+  }
+  return context->archive ? onnxl_npz_read(context->archive, context->allocator, key ? key : own_key, elem_type, error)
+                          : NULL;
+#else
+  onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "%s: this build has no libzip, which .npz archives need", path);
+  return NULL;
+#endif
+}
+
+static OnnxlValue *
+read_plain(const OnnxlInputContext *context, const OnnxlType *type, int32_t elem_type, const char *path, GError **error)
+{
   OnnxlFile *file = onnxl_file_open(path, context->allocator->limit, error);
   if (!file)
     return NULL;
@@ -265,7 +325,7 @@ read_file(const OnnxlInputContext *context, const OnnxlIndexValue *place, const 
   bool npy = bytes.size >= 6 && memcmp(bytes.data, "\x93NUMPY", 6) == 0;
   OnnxlValue *value = NULL;
   if (npy)
-    value = onnxl_npy_read(context->allocator, bytes, declared_type(place), file->name, error);
+    value = onnxl_npy_read(context->allocator, bytes, elem_type, file->name, error);
   else if (g_str_has_suffix(path, ".npy"))
     onnxl_fail(error, ONNXL_ERROR_INVALID, "%s is not a .npy file", path);
   else
@@ -275,16 +335,33 @@ read_file(const OnnxlInputContext *context, const OnnxlIndexValue *place, const 
 }
 
 OnnxlValue *
-onnxl_input_read(const OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec,
-                 const char **ret_file, GError **error)
+onnxl_input_read_file(OnnxlInputContext *context, const OnnxlType *type, int32_t elem_type, OnnxlStr name,
+                      const char *path, char **ret_file, GError **error)
+{
+  bool standard = strcmp(path, "-") == 0;
+  g_autofree char *archive = NULL;
+  const char *key;
+  *ret_file = NULL;
+  if (standard && context->no_stdin) {
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "@- cannot be the value of %.*s: it is one file for many runs", ONNXL_ARG(name));
+    return NULL;
+  }
+  split_archive(path, &archive, &key);
+  if (!standard)
+    *ret_file = g_strdup(archive ? archive : path);
+  return archive ? read_archive(context, elem_type, name, archive, key, error)
+                 : read_plain(context, type, elem_type, path, error);
+}
+
+OnnxlValue *
+onnxl_input_read(OnnxlInputContext *context, const OnnxlIndexValue *place, const char *spec, char **ret_file,
+                 GError **error)
 {
   static const char *const fills[] = { "zeros", "ones", "arange", "random" };
   *ret_file = NULL;
-  if (*spec == '@') {
-    if (strcmp(spec, "@-") != 0)
-      *ret_file = spec + 1;
-    return read_file(context, place, spec + 1, error);
-  }
+  if (*spec == '@')
+    return onnxl_input_read_file(context, place->info ? place->info->type : NULL, declared_type(place), place->name,
+                                 spec + 1, ret_file, error);
   for (size_t i = 0; i < G_N_ELEMENTS(fills); i++)
     if (strcmp(spec, fills[i]) == 0)
       return fill(context, place, (Fill)i, error);

@@ -298,9 +298,14 @@ bool
 onnxl_npy_write(OnnxlOutput *out, const OnnxlValue *tensor, GError **error)
 {
   if (tensor->kind != ONNXL_KIND_TENSOR)
-    return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "only tensors can be written as .npy");
+    return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "only tensors can be written as .npy; FILE.pb takes every value");
   bool text = tensor->elem_type == ONNXL_TYPE_STRING;
-  uint64_t length = text ? longest_text(tensor) : 0;
+  uint64_t length = text ? longest_text(tensor) : 0, size;
+  /* One long text among many short ones would fill a disk. */
+  if (text && (__builtin_mul_overflow((uint64_t)tensor->count, 4 * length, &size) || size > tensor->allocator->limit))
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                      "as .npy every text would be as long as the longest, more bytes than --max-memory allows; "
+                      "FILE.pb takes them as they are");
   uint32_t bits = onnxl_data_type_bits(tensor->elem_type);
   write_header(out, tensor, length);
   if (text)

@@ -270,7 +270,10 @@ read_value(Reader *reader, OnnxlStr bytes, const OnnxlType *type, GError **error
     value = read_optional(reader, bytes, type->optional_type->elem_type, error);
   else if (type && type->map_type)
     value = read_map(reader, bytes, type, error);
-  else
+  else if (type && type->sparse_tensor_type) {
+    onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "%s: sparse tensors are not read", reader->what);
+    value = NULL;
+  } else
     value = read_tensor(reader, bytes, error);
   reader->depth--;
   return value;

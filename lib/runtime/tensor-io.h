@@ -3,6 +3,7 @@
 #define ONNXL_RUNTIME_TENSOR_IO_H
 
 #include "runtime/value.h"
+#include "support/output.h"
 
 /* Reads the message of a type (NULL or unknown = a tensor) from bytes. Nothing of bytes is borrowed. what: names it in
  * messages. Returns: owned; NULL with ONNXL_ERROR_INVALID or ONNXL_ERROR_LIMIT. */
@@ -12,5 +13,8 @@ OnnxlValue *onnxl_value_parse(OnnxlAllocator *allocator, OnnxlStr bytes, const O
 /* The same from a file. */
 OnnxlValue *onnxl_value_load(OnnxlAllocator *allocator, const char *path, const OnnxlType *type,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Writes the message of a value: tensors as raw bytes, from where they lie. Write errors stick in out. */
+void onnxl_value_write(OnnxlOutput *out, const OnnxlValue *value);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cli/output-file.h"
 #include "observer.h"
 #include "runtime/executor.h"
+#include "runtime/input-spec.h"
 
 /* What the options say. */
 typedef struct ExecOptions {
@@ -39,7 +40,10 @@ typedef struct Session {
   OnnxlPlan *plan;
   OnnxlInference *inference; /* of the plan of memory that the run obeys, or NULL */
   OnnxlExecutor *executor;
+  OnnxlBindings dims; /* --dim */
+  OnnxlInputContext context;
   OnnxlValue **inputs;
+  bool *given; /* which of them session_read_inputs() has read */
   OnnxlValue **outputs;
   GPtrArray *observers; /* Observer, of the run that counts; owned, NULL = none */
   uint64_t *durations; /* nanoseconds of each counted run */
@@ -47,7 +51,13 @@ typedef struct Session {
 } Session;
 
 bool session_open(Session *session, OnnxlRun *run, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-bool session_read_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Reads the n inputs that texts, each NAME=SPEC, give, in the place of those that are there. */
+bool session_read_inputs(Session *session, OnnxlRun *run, const char *const *texts, size_t n,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Fills the inputs that have no value yet, as --random says; without it that is an error. */
+bool session_complete_inputs(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Both, for the inputs of the command line. */
+bool session_read_command_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Lets an observer see the run; takes it over. */
 void session_watch(Session *session, Observer *observer);
 /* Warm-up runs, then the counted ones; events come from the last. */

@@ -7,12 +7,12 @@ ExecOptions exec_options = { .rtol = 1e-3, .atol = 1e-7 };
 static const OnnxlOption options[] = {
   ONNXL_VALUES(
     0, "input", "NAME=SPEC", &exec_options.inputs,
-    "value of an input: @FILE.npy, @FILE.pb, @- (npy on standard input), a literal such as [[1,2],[3,4]], zeros, "
-    "ones, arange or random"),
+    "value of an input: @FILE.npy, @FILE.npz:KEY, @FILE.pb, @- (standard input), a literal such as [[1,2],[3,4]], "
+    "zeros, ones, arange or random"),
   ONNXL_VALUES(0, "dim", "NAME=N", &exec_options.dims, "size of a symbol, for inputs that are filled"),
   ONNXL_OPTIONAL(0, "random", "SEED", &exec_options.random, "fill inputs without a value with random numbers"),
-  ONNXL_STRING(0, "output-dir", "DIR", &exec_options.output_dir, "write each output as NAME.npy into DIR"),
-  ONNXL_VALUES(0, "output", "NAME=@FILE", &exec_options.outputs, "write one output as .npy; @- is standard output"),
+  ONNXL_STRING(0, "output-dir", "DIR", &exec_options.output_dir, "write each output as NAME.npy into DIR, what is no tensor as NAME.pb"),
+  ONNXL_VALUES(0, "output", "NAME=@FILE", &exec_options.outputs, "write one output, as .pb where FILE ends so, else as .npy; @- is standard output"),
   ONNXL_VALUES(0, "dump", "NAME|all", &exec_options.dump, "print or write an intermediate value as well"),
   ONNXL_OPTIONAL(0, "events", "FILE", &exec_options.events,
                  "the event log, a line an event; --format=json gives every field"),
@@ -69,7 +69,7 @@ run_model(OnnxlRun *run, GError **error)
   GError *failed = NULL;
   onnxl_output_init(&out, STDOUT_FILENO);
   bool good = session_open(&session, run, run->input, &failed) && watch_session(run, &session, &dump, &failed) &&
-              session_read_inputs(&session, run, &failed);
+              session_read_command_inputs(&session, run, &failed);
   if (good) {
     good = session_run(&session, &failed) &&
            write_outputs(run, &session, dump, session_takes_stdout(&session) ? NULL : &out, &failed);

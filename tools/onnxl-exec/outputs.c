@@ -1,9 +1,10 @@
-/* Where the results go: standard output, .npy files. */
+/* Where the results go: standard output, .npy and .pb files. */
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "exec.h"
 #include "runtime/npy.h"
+#include "runtime/tensor-io.h"
 #include "runtime/value-print.h"
 #include "support/error.h"
 
@@ -73,13 +74,18 @@ safe_name(const char *name, GHashTable *taken)
   return g_string_free(safe, FALSE);
 }
 
+/* As .npy, or as the message of ONNX where the name asks for it, or where there is no name to ask and the value is no array. */
 static bool
-write_npy(const OnnxlValue *value, const char *path, int flags, GError **error)
+write_value(const OnnxlValue *value, const char *path, GError **error)
 {
   OnnxlOutputFile file;
-  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY | flags, error))
+  bool message = g_str_has_suffix(path, ".pb") || (value->kind != ONNXL_KIND_TENSOR && strcmp(path, "-") == 0);
+  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
     return false;
-  if (onnxl_npy_write(&file.out, value, error))
+  bool good = message || onnxl_npy_write(&file.out, value, error);
+  if (message)
+    onnxl_value_write(&file.out, value);
+  if (good)
     return onnxl_output_file_commit(&file, error);
   onnxl_output_file_abort(&file);
   return false;
@@ -104,26 +110,27 @@ write_named(const Session *session, const Dump *dump, const char *text, GError *
   }
   if (!found)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: NAME=@FILE is needed, with the name of an output", text);
-  const char *path = text + longest + 2;
-  return write_npy(found, strcmp(path, "-") == 0 ? NULL : path, 0, error);
+  return write_value(found, text + longest + 2, error);
 }
 
 static bool
-write_folder(const Session *session, const Dump *dump, GError **error)
+write_folder(const Session *session, const Dump *dump, const char *folder, GError **error)
 {
   GHashTable *taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
   bool good = true;
-  if (mkdir(exec_options.output_dir, 0777) < 0 && errno != EEXIST)
-    good = onnxl_error_errno(error, errno, "cannot make the folder %s", exec_options.output_dir);
+  if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+    good = onnxl_error_errno(error, errno, "cannot make the folder %s", folder);
   for (uint32_t i = 0; good && i < n_outputs + n_dumped(dump); i++) {
     bool is_output = i < n_outputs;
     OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
                               : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
     g_autofree char *text = g_strndup(name.data, name.size);
     g_autofree char *safe = safe_name(text, taken);
-    g_autofree char *path = g_strdup_printf("%s/%s.npy", exec_options.output_dir, safe);
-    good = write_npy(is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs), path, 0, error);
+    const OnnxlValue *value = is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs);
+    g_autofree char *path =
+      g_strdup_printf("%s/%s.%s", folder, safe, value->kind == ONNXL_KIND_TENSOR ? "npy" : "pb");
+    good = write_value(value, path, error);
   }
   g_hash_table_destroy(taken);
   return good;
@@ -226,7 +233,7 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
     if (!write_named(session, dump, exec_options.outputs.items[i], error))
       return false;
   }
-  if (exec_options.output_dir && !write_folder(session, dump, error))
+  if (exec_options.output_dir && !write_folder(session, dump, exec_options.output_dir, error))
     return false;
   if (!out || to_stdout)
     return true;

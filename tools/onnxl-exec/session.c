@@ -1,9 +1,8 @@
-/* Opening a model, giving it inputs, running it. */
+/* Opening a model and running it. */
 #include <time.h>
 
 #include "exec.h"
 #include "memory/stored.h"
-#include "runtime/input-spec.h"
 #include "support/error.h"
 #include "support/number.h"
 
@@ -50,6 +49,18 @@ session_takes_stdout(const Session *session)
   return false;
 }
 
+static bool
+symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
+{
+  const OnnxlBindings *bindings = data;
+  for (size_t i = 0; i < bindings->count; i++)
+    if (onnxl_str_equal(bindings->items[i].name, name)) {
+      *ret_size = bindings->items[i].values[0];
+      return true;
+    }
+  return false;
+}
+
 /* The plan of memory that the model carries, or the one that --plan asks for. *ret_memory: NULL for none. */
 static bool
 plan_memory(Session *session, OnnxlRun *run, const OnnxlMemory **ret_memory, GError **error)
@@ -76,6 +87,8 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   if (exec_options.random && *exec_options.random &&
       onnxl_parse_uint64(onnxl_str(exec_options.random), &seed) != ONNXL_NUMBER_OK)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--random=%s: the seed is not a number", exec_options.random);
+  if (!onnxl_bindings_parse(&session->dims, "--dim", &exec_options.dims, false, error))
+    return false;
   session->model = onnxl_model_load(path, &common->limits, run->sink, error);
   if (!session->model)
     return false;
@@ -98,7 +111,11 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
                                             .seed = seed,
                                             .memory = memory };
   session->executor = onnxl_executor_new(session->plan, &executor_options);
+  session->context = (OnnxlInputContext){
+    .allocator = session->plan->allocator, .symbol = symbol_size, .symbol_data = &session->dims, .seed = seed
+  };
   session->inputs = g_new0(OnnxlValue *, onnxl_executor_n_inputs(session->executor));
+  session->given = g_new0(bool, onnxl_executor_n_inputs(session->executor));
   session->outputs = g_new0(OnnxlValue *, onnxl_executor_n_outputs(session->executor));
   onnxl_run_add_input(run, path && strcmp(path, "-") != 0 ? path : NULL);
   for (size_t i = 0; i < onnxl_external_files_count(session->plan->external); i++) {
@@ -108,98 +125,6 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
     onnxl_run_add_input(run, name);
   }
   return true;
-}
-
-static bool
-symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
-{
-  const OnnxlBindings *bindings = data;
-  for (size_t i = 0; i < bindings->count; i++)
-    if (onnxl_str_equal(bindings->items[i].name, name)) {
-      *ret_size = bindings->items[i].values[0];
-      return true;
-    }
-  return false;
-}
-
-/* The input that "NAME=SPEC" means: the longest name that is followed by '='. ONNXL_NONE: no input has such a name. */
-static uint32_t
-find_input(const OnnxlExecutor *executor, const char *text, const char **ret_spec)
-{
-  uint32_t found = ONNXL_NONE;
-  size_t longest = 0, size = strlen(text);
-  for (uint32_t i = 0; i < onnxl_executor_n_inputs(executor); i++) {
-    OnnxlStr name = onnxl_executor_input(executor, i)->name;
-    if (name.size >= longest && name.size < size && memcmp(name.data, text, name.size) == 0 && text[name.size] == '=') {
-      found = i;
-      longest = name.size;
-      *ret_spec = text + name.size + 1;
-    }
-  }
-  return found;
-}
-
-/* A value that was given may not contradict the size that --dim gives a symbol of its declaration. */
-static bool
-check_dims(const OnnxlIndexValue *place, const OnnxlValue *value, OnnxlBindings *bindings, GError **error)
-{
-  const OnnxlType *type = place->info ? place->info->type : NULL;
-  const OnnxlShapeProto *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
-  for (uint32_t i = 0; shape && i < shape->dim.count && i < value->rank; i++) {
-    OnnxlStr name = shape->dim.items[i].dim_param;
-    int64_t size;
-    if (symbol_size(bindings, name, &size) && size != value->dims[i])
-      return onnxl_fail(error, ONNXL_ERROR_USAGE,
-                        "axis %u of the input %.*s has the size %" G_GINT64_FORMAT ", but --dim %.*s=%" G_GINT64_FORMAT
-                        " is given",
-                        i, ONNXL_ARG(place->name), value->dims[i], ONNXL_ARG(name), size);
-  }
-  return true;
-}
-
-bool
-session_read_inputs(Session *session, OnnxlRun *run, GError **error)
-{
-  OnnxlBindings bindings;
-  if (!onnxl_bindings_parse(&bindings, "--dim", &exec_options.dims, false, error))
-    return false;
-  uint64_t seed = 0;
-  bool good = true;
-  if (exec_options.random && onnxl_parse_uint64(onnxl_str(exec_options.random), &seed) != ONNXL_NUMBER_OK)
-    seed = 0;
-  OnnxlInputContext context = { session->plan->allocator, symbol_size, &bindings, seed };
-  for (size_t i = 0; good && i < exec_options.inputs.count; i++) {
-    const char *text = exec_options.inputs.items[i], *spec, *file;
-    uint32_t input = find_input(session->executor, text, &spec);
-    if (input == ONNXL_NONE)
-      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--input %s: the model has no such input", text);
-    else if (session->inputs[input])
-      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "--input %s: the input has a value already", text);
-    else {
-      session->inputs[input] =
-        onnxl_input_read(&context, onnxl_executor_input(session->executor, input), spec, &file, error);
-      good = session->inputs[input] != NULL && check_dims(onnxl_executor_input(session->executor, input),
-                                                          session->inputs[input], &bindings, error);
-      onnxl_run_add_input(run, file);
-    }
-  }
-  for (uint32_t i = 0; good && exec_options.random && i < onnxl_executor_n_inputs(session->executor); i++) {
-    const OnnxlIndexValue *place = onnxl_executor_input(session->executor, i);
-    const char *file;
-    if (session->inputs[i] || place->kind == ONNXL_VALUE_INITIALIZER)
-      continue;
-    session->inputs[i] = onnxl_input_read(&context, place, "random", &file, error);
-    good = session->inputs[i] != NULL;
-  }
-  for (uint32_t i = 0; good && i < onnxl_executor_n_inputs(session->executor); i++) {
-    const OnnxlIndexValue *place = onnxl_executor_input(session->executor, i);
-    if (!session->inputs[i] && place->kind != ONNXL_VALUE_INITIALIZER)
-      good =
-        onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no value: give it as --input %.*s=…, or use --random",
-                   ONNXL_ARG(place->name), ONNXL_ARG(place->name));
-  }
-  onnxl_bindings_clear(&bindings);
-  return good;
 }
 
 /* What the model's data got wrong becomes a finding at its node. */
@@ -252,7 +177,10 @@ session_close(Session *session)
     onnxl_value_unref(session->inputs[i]);
   for (uint32_t i = 0; session->executor && i < onnxl_executor_n_outputs(session->executor); i++)
     onnxl_value_unref(session->outputs[i]);
+  onnxl_input_context_clear(&session->context);
+  onnxl_bindings_clear(&session->dims);
   g_free(session->inputs);
+  g_free(session->given);
   g_free(session->outputs);
   g_free(session->durations);
   onnxl_executor_free(session->executor);

@@ -136,7 +136,7 @@ run_compare(OnnxlRun *run, GError **error)
     session_watch(&sessions[i], &dumps[i]->observer);
     GError *failed = NULL;
     good = good && session_open(&sessions[i], run, paths[i], &failed) &&
-           session_read_inputs(&sessions[i], run, &failed) && session_run(&sessions[i], &failed);
+           session_read_command_inputs(&sessions[i], run, &failed) && session_run(&sessions[i], &failed);
     if (failed)
       session_explain(&sessions[i], run, failed, error);
   }
