@@ -73,11 +73,11 @@ onnxl_value_compare(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTo
   else if (same)
     same = got->n_items == want->n_items;
   if (!same) {
-    char *a = onnxl_value_describe(got), *b = onnxl_value_describe(want);
-    differs(ret_message, "%s with %zu items when %s with %zu items is expected", a, got->n_items, b, want->n_items);
-    g_free(a);
-    g_free(b);
-    return false;
+    g_autofree char *a = onnxl_value_describe(got), *b = onnxl_value_describe(want);
+    if (got->kind != want->kind || want->kind == ONNXL_KIND_TENSOR)
+      return differs(ret_message, "%s when %s is expected", a, b);
+    return differs(ret_message, "%s with %zu items when %s with %zu items is expected", a, got->n_items, b,
+                   want->n_items);
   }
   if (want->kind == ONNXL_KIND_TENSOR)
     return !tolerance || compare_values(got, want, tolerance, ret_message);

@@ -18,8 +18,10 @@ typedef struct OnnxlTestOptions {
 /* True when folder holds a model. */
 bool onnxl_test_is_case(const char *folder);
 
-/* Runs all data sets of a case. A case whose expected values are random (another seed gives other results) passes when
- * types and shapes are right. *ret_message: why it did not pass, owned, else NULL. */
+/* Runs all data sets of a case. Where expected values are random (another seed gives other results), types and shapes
+ * are compared; where floating point is recorded in another width than the model declares for an output, and the run
+ * gives the declared one, the values are compared in that. *ret_message: why it did not pass, or which of these made it
+ * pass, owned; else NULL. */
 OnnxlTestResult onnxl_test_run(const char *folder, const OnnxlTestOptions *options, char **ret_message);
 
 #endif

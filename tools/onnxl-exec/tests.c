@@ -21,7 +21,7 @@ run_case(Tally *tally, const char *folder)
   tally->counts[result]++;
   onnxl_output_printf(tally->out, "%s %s", words[result], name);
   if (message)
-    onnxl_output_printf(tally->out, ": %s", message);
+    onnxl_output_printf(tally->out, result == ONNXL_TEST_PASS ? " (%s)" : ": %s", message);
   onnxl_output_char(tally->out, '\n');
 }
 
