@@ -1,44 +1,7 @@
 #include "runtime/account-internal.h"
 
+#include "runtime/sizes.h"
 #include "support/error.h"
-
-/* --- sizes of symbols, which reserve what the branches need that a run does not take --- */
-
-typedef struct OnnxlSizes {
-  OnnxlArena *arena;
-  OnnxlMap places; /* of symbols in sizes */
-  int64_t *sizes;
-  size_t n_sizes, capacity;
-} OnnxlSizes;
-
-static bool
-size_of_symbol(void *data, OnnxlStr name, int64_t *ret_size)
-{
-  const OnnxlSizes *sizes = data;
-  uint32_t place = onnxl_map_get(&sizes->places, name);
-
-  if (place == ONNXL_MAP_NONE)
-    return false;
-  *ret_size = sizes->sizes[place];
-  return true;
-}
-
-static bool
-bind_sizes(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *value)
-{
-  for (uint32_t i = 0; info->has_rank && i < info->rank && info->rank == value->rank; i++) {
-    OnnxlStr name;
-    bool added;
-    if (!info->dims[i] || !onnxl_expr_is_symbol(info->dims[i], &name))
-      continue;
-    if (!ONNXL_GROW(sizes->arena, &sizes->sizes, sizes->n_sizes, &sizes->capacity) ||
-        !onnxl_map_put(&sizes->places, name, (uint32_t)sizes->n_sizes, &added))
-      return false;
-    if (added)
-      sizes->sizes[sizes->n_sizes++] = value->dims[i];
-  }
-  return true;
-}
 
 bool
 onnxl_account_start(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
@@ -49,12 +12,10 @@ onnxl_account_start(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError *
   executor->live_buffers = 0;
   if (!memory)
     return true;
-  OnnxlSizes *sizes = executor->sizes = g_new0(OnnxlSizes, 1);
-  sizes->arena = onnxl_arena_new(SIZE_MAX);
-  sizes->places = onnxl_map_new(sizes->arena, 0);
+  executor->sizes = onnxl_sizes_new();
   for (uint32_t i = 0; i < onnxl_executor_n_inputs(executor); i++) {
     const OnnxlInfo *info = &memory->inference->values[memory->inference->index->graphs[0].inputs[i]];
-    if (inputs[i] && info->kind == ONNXL_KIND_TENSOR && !bind_sizes(sizes, info, inputs[i]))
+    if (inputs[i] && !onnxl_sizes_bind(executor->sizes, info, inputs[i]))
       return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
   }
   return true;
@@ -63,10 +24,7 @@ onnxl_account_start(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError *
 void
 onnxl_account_stop(OnnxlExecutor *executor)
 {
-  if (!executor->sizes)
-    return;
-  onnxl_arena_free(executor->sizes->arena);
-  g_clear_pointer(&executor->sizes, g_free);
+  g_clear_pointer(&executor->sizes, onnxl_sizes_free);
 }
 
 /* --- frames --- */
@@ -165,7 +123,7 @@ reserved_bytes(const OnnxlExecutor *executor, uint32_t node)
   OnnxlExpr scratch = executor->options.memory->nodes[node].outputs.amounts[ONNXL_TAG_SCRATCH];
   int64_t bytes;
 
-  if (!scratch || !onnxl_expr_evaluate(scratch, size_of_symbol, executor->sizes, &bytes, NULL))
+  if (!scratch || !onnxl_expr_evaluate(scratch, onnxl_sizes_lookup, executor->sizes, &bytes, NULL))
     return 0;
   return (uint64_t)MAX(bytes, 0);
 }

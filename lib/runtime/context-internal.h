@@ -52,7 +52,7 @@ struct OnnxlExecutor {
   void *event_data;
   OnnxlFrame main;
   OnnxlAccount account; /* of the innermost graph that runs */
-  struct OnnxlSizes *sizes; /* of the symbols in a plan of memory, while a run lasts */
+  struct OnnxlSizes *sizes; /* of the symbols in a plan of memory, which reserves what branches need; while a run lasts */
   uint32_t live_buffers;
   OnnxlRandom random;
   uint32_t depth;     /* graphs that are running, one inside the other */

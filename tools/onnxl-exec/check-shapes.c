@@ -1,7 +1,8 @@
 /* --check-shapes: the shape of every value against what inference said before the run. */
 #include "exec.h"
-#include "runtime/value.h"
+#include "runtime/sizes.h"
 #include "shapes/infer.h"
+#include "support/error.h"
 #include "support/map.h"
 
 typedef struct ShapeCheck {
@@ -9,59 +10,31 @@ typedef struct ShapeCheck {
   OnnxlRun *run;
   OnnxlArena *arena;
   OnnxlInference *inference;
-  OnnxlMap values;  /* value ids of the main graph by name */
-  OnnxlMap symbols; /* places in sizes */
-  int64_t *sizes;
-  size_t n_sizes, capacity;
+  OnnxlMap values; /* value ids of the main graph by name */
+  OnnxlSizes *sizes; /* of the inputs' symbols */
   uint32_t checked, differing;
 } ShapeCheck;
 
 static bool
-symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
-{
-  const ShapeCheck *check = data;
-  uint32_t place = onnxl_map_get(&check->symbols, name);
-  if (place == ONNXL_MAP_NONE)
-    return false;
-  *ret_size = check->sizes[place];
-  return true;
-}
-
-/* The dims of inputs give the symbols their sizes. */
-static void
-bind_dims(ShapeCheck *check, const OnnxlInfo *info, const OnnxlValue *value)
-{
-  for (uint32_t i = 0; i < info->rank && info->rank == value->rank; i++) {
-    OnnxlStr name;
-    bool added;
-    if (!info->dims[i] || !onnxl_expr_is_symbol(info->dims[i], &name) ||
-        !ONNXL_GROW(check->arena, &check->sizes, check->n_sizes, &check->capacity) ||
-        !onnxl_map_put(&check->symbols, name, (uint32_t)check->n_sizes, &added) || !added)
-      continue;
-    check->sizes[check->n_sizes++] = value->dims[i];
-  }
-}
-
-static void
-check_value(ShapeCheck *check, const OnnxlEvent *event)
+check_value(ShapeCheck *check, const OnnxlEvent *event, GError **error)
 {
   if (event->action != ONNXL_EVENT_ADD || event->value->kind != ONNXL_KIND_TENSOR)
-    return;
+    return true;
   uint32_t v = onnxl_map_get(&check->values, event->name);
   const OnnxlInfo *info = v == ONNXL_MAP_NONE ? NULL : &check->inference->values[v];
   if (!info || info->kind != ONNXL_KIND_TENSOR || !info->has_rank)
-    return;
-  if (event->kind == ONNXL_EVENT_INPUT)
-    bind_dims(check, info, event->value);
+    return true;
+  if (event->kind == ONNXL_EVENT_INPUT && !onnxl_sizes_bind(check->sizes, info, event->value))
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
   bool same = info->rank == event->value->rank;
   for (uint32_t i = 0; same && i < info->rank; i++) {
     int64_t size;
-    if (info->dims[i] && onnxl_expr_evaluate(info->dims[i], symbol_size, check, &size, NULL))
+    if (info->dims[i] && onnxl_expr_evaluate(info->dims[i], onnxl_sizes_lookup, check->sizes, &size, NULL))
       same = size == event->value->dims[i];
   }
   check->checked++;
   if (same)
-    return;
+    return true;
   OnnxlOutput text;
   g_autofree char *dims = onnxl_dims_text(event->value->dims, event->value->rank);
   onnxl_output_init(&text, -1);
@@ -71,14 +44,13 @@ check_value(ShapeCheck *check, const OnnxlEvent *event)
              ONNXL_ARG(event->name), dims, ONNXL_ARG(inferred));
   onnxl_output_clear(&text);
   check->differing++;
+  return true;
 }
 
 static bool
 shapes_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
-  (void)error;
-  check_value((ShapeCheck *)observer, event);
-  return true;
+  return check_value((ShapeCheck *)observer, event, error);
 }
 
 static bool
@@ -98,6 +70,7 @@ shapes_free(Observer *observer)
 {
   ShapeCheck *check = (ShapeCheck *)observer;
 
+  onnxl_sizes_free(check->sizes);
   onnxl_inference_free(check->inference);
   onnxl_arena_free(check->arena);
   g_free(check);
@@ -121,7 +94,7 @@ check_shapes_new(OnnxlRun *run, const Session *session, Observer **ret_observer,
     return false;
   const OnnxlIndex *index = check->inference->index;
   check->values = onnxl_map_new(check->arena, index->n_values);
-  check->symbols = onnxl_map_new(check->arena, 0);
+  check->sizes = onnxl_sizes_new();
   for (uint32_t v = 0; v < index->n_values; v++)
     if (index->values[v].graph == 0)
       onnxl_map_put(&check->values, index->values[v].name, v, NULL);
