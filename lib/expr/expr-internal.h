@@ -81,12 +81,22 @@ struct OnnxlExprNode {
   };
 };
 
+/* A sum, difference or product that was asked for lately: amounts that come and go give the same ones again and again. */
+typedef struct Memo {
+  OnnxlExpr a, b, result;
+  uint32_t epoch; /* of the facts that the result was simplified with; 0 = no memo */
+  char operation; /* '+', '-', '*' */
+} Memo;
+
+#define N_MEMOS 256 /* a power of two */
+
 struct OnnxlExprPool {
   OnnxlArena *arena;
   OnnxlExprNode **slots; /* open addressing, capacity a power of two */
   size_t capacity;
   uint32_t count;
   uint32_t epoch; /* starts at 1, counts changes of facts about symbols that are in use */
+  Memo memos[N_MEMOS];
 };
 
 /* expr.c: returns the node equal to key (whose arrays are borrowed and copied when it is new), NULL at a limit. */
@@ -186,11 +196,12 @@ typedef struct WideTerm {
 
 typedef struct SumBuilder {
   OnnxlExprPool *pool;
-  WideTerm *terms;
+  WideTerm *terms; /* few, or allocated: do not copy a builder */
   size_t n;
   size_t capacity;
   Wide constant;
   bool failed; /* overflow, limit or unknown operand: the sum is unknown */
+  WideTerm few[8];
 } SumBuilder;
 
 void sum_init(SumBuilder *sum, OnnxlExprPool *pool);

@@ -6,19 +6,35 @@
 void
 sum_init(SumBuilder *sum, OnnxlExprPool *pool)
 {
-  *sum = (SumBuilder){ .pool = pool };
+  /* Not few, which would be cleared in vain. */
+  sum->pool = pool;
+  sum->terms = sum->few;
+  sum->n = 0;
+  sum->capacity = G_N_ELEMENTS(sum->few);
+  sum->constant = 0;
+  sum->failed = false;
+}
+
+static void
+clear(SumBuilder *sum)
+{
+  if (sum->terms != sum->few)
+    g_free(sum->terms);
 }
 
 static void
 push(SumBuilder *sum, OnnxlExpr monomial, Wide coefficient)
 {
   if (sum->n == sum->capacity) {
-    size_t capacity = sum->capacity ? sum->capacity * 2 : 16;
-    WideTerm *terms = capacity > MAX_WEIGHT ? NULL : g_try_renew(WideTerm, sum->terms, capacity);
+    size_t capacity = sum->capacity * 2;
+    bool first = sum->terms == sum->few;
+    WideTerm *terms = capacity > MAX_WEIGHT ? NULL : g_try_renew(WideTerm, first ? NULL : sum->terms, capacity);
     if (!terms) {
       sum->failed = true;
       return;
     }
+    if (first)
+      memcpy(terms, sum->few, sizeof sum->few);
     sum->terms = terms;
     sum->capacity = capacity;
   }
@@ -239,8 +255,7 @@ sum_finish(SumBuilder *sum)
   }
   if (!sum->failed)
     result = intern_sum(sum);
-  g_free(sum->terms);
-  sum->terms = NULL;
+  clear(sum);
   return result;
 }
 
@@ -254,24 +269,52 @@ expr_scale(OnnxlExprPool *pool, OnnxlExpr e, Wide factor, Wide constant)
   return sum_finish(&sum);
 }
 
-OnnxlExpr
-onnxl_expr_add(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
+/* a + factor * b */
+static OnnxlExpr
+combine(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b, int factor)
 {
   SumBuilder sum;
   sum_init(&sum, pool);
   sum_add(&sum, a, 1);
-  sum_add(&sum, b, 1);
+  sum_add(&sum, b, factor);
   return sum_finish(&sum);
+}
+
+static OnnxlExpr multiply(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b);
+
+static OnnxlExpr
+operate(OnnxlExprPool *pool, char operation, OnnxlExpr a, OnnxlExpr b)
+{
+  if (!a || !b)
+    return NULL;
+  if (expr_is_literal(b) && b->value == (operation == '*'))
+    return a;
+  if (expr_is_literal(a) && a->value == (operation == '*') && operation != '-')
+    return b;
+  Memo *memo = &pool->memos[(a->id * 31 + b->id * 7 + (uint32_t)operation) % N_MEMOS];
+  if (memo->a == a && memo->b == b && memo->operation == operation && memo->epoch == pool->epoch)
+    return memo->result;
+  OnnxlExpr result = operation == '*' ? multiply(pool, a, b) : combine(pool, a, b, operation == '+' ? 1 : -1);
+  *memo = (Memo){ a, b, result, pool->epoch, operation };
+  return result;
+}
+
+OnnxlExpr
+onnxl_expr_add(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
+{
+  return operate(pool, '+', a, b);
 }
 
 OnnxlExpr
 onnxl_expr_sub(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
 {
-  SumBuilder sum;
-  sum_init(&sum, pool);
-  sum_add(&sum, a, 1);
-  sum_add(&sum, b, -1);
-  return sum_finish(&sum);
+  return operate(pool, '-', a, b);
+}
+
+OnnxlExpr
+onnxl_expr_mul(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
+{
+  return operate(pool, '*', a, b);
 }
 
 OnnxlExpr
@@ -393,11 +436,9 @@ multiply_monomials(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
   return expr_product(pool, factors, n);
 }
 
-OnnxlExpr
-onnxl_expr_mul(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
+static OnnxlExpr
+multiply(OnnxlExprPool *pool, OnnxlExpr a, OnnxlExpr b)
 {
-  if (!a || !b)
-    return NULL;
   if (expr_is_literal(a))
     return expr_scale(pool, b, a->value, 0);
   if (expr_is_literal(b))

@@ -73,7 +73,7 @@ node_hash(const OnnxlExprNode *node)
 static bool
 node_equal(const OnnxlExprNode *a, const OnnxlExprNode *b)
 {
-  if (a->kind != b->kind || a->hash != b->hash)
+  if (a->kind != b->kind)
     return false;
   switch ((NodeKind)a->kind) {
   case NODE_INT:
@@ -217,13 +217,14 @@ grow_table(OnnxlExprPool *pool)
 OnnxlExpr
 expr_intern(OnnxlExprPool *pool, const OnnxlExprNode *key)
 {
-  OnnxlExprNode fresh = *key;
-  fresh.hash = node_hash(&fresh);
-  size_t at = fresh.hash & (pool->capacity - 1);
+  uint32_t hash = node_hash(key);
+  size_t at = hash & (pool->capacity - 1);
   for (; pool->slots[at]; at = (at + 1) & (pool->capacity - 1))
-    if (node_equal(pool->slots[at], &fresh))
+    if (pool->slots[at]->hash == hash && node_equal(pool->slots[at], key))
       return pool->slots[at];
 
+  OnnxlExprNode fresh = *key;
+  fresh.hash = hash;
   if (pool->count == UINT32_MAX || !measure(&fresh) || !adopt(pool, &fresh))
     return NULL;
   OnnxlExprNode *node = ONNXL_NEW(pool->arena, OnnxlExprNode);

@@ -8,8 +8,11 @@
 
 /* A sum by tag that values enter and leave. Unknown sizes are counted apart, so that a sum is known again once they left. */
 typedef struct Live {
+  OnnxlBucket shown; /* NULL for a tag with unknown sizes */
   OnnxlExpr sums[ONNXL_N_TAGS];
   uint32_t unknown[ONNXL_N_TAGS];
+  OnnxlExpr total; /* of shown, unless stale */
+  bool stale;
 } Live;
 
 typedef struct Profiler {
@@ -37,62 +40,47 @@ typedef struct State {
 static void
 live_init(const Profiler *p, Live *live)
 {
-  *live = (Live){ { NULL }, { 0 } };
-  for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
-    live->sums[tag] = p->zero;
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
+    live->shown.amounts[tag] = live->sums[tag] = p->zero;
+    live->unknown[tag] = 0;
+  }
+  live->total = p->zero;
+  live->stale = false;
+}
+
+static void
+set(Live *live, OnnxlTag tag, OnnxlExpr sum)
+{
+  live->sums[tag] = sum;
+  live->shown.amounts[tag] = live->unknown[tag] > 0 ? NULL : sum;
+  live->stale = true;
 }
 
 static void
 enter(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
 {
-  if (bytes == p->zero)
-    return;
-  if (bytes)
-    live->sums[tag] = live->sums[tag] == p->zero ? bytes : onnxl_expr_add(p->pool, live->sums[tag], bytes);
-  else
-    live->unknown[tag]++;
+  live->unknown[tag] += !bytes;
+  set(live, tag, bytes ? onnxl_expr_add(p->pool, live->sums[tag], bytes) : live->sums[tag]);
 }
 
 static void
 leave(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
 {
-  if (bytes)
-    live->sums[tag] = onnxl_expr_sub(p->pool, live->sums[tag], bytes);
-  else
-    live->unknown[tag]--;
+  live->unknown[tag] -= !bytes;
+  set(live, tag, bytes ? onnxl_expr_sub(p->pool, live->sums[tag], bytes) : live->sums[tag]);
 }
 
-/* Terms of a sum that is made once, since each sum on the way to it would be interned, too. Most amounts are 0. */
-typedef struct Terms {
-  OnnxlExpr items[3 * ONNXL_N_TAGS];
-  size_t count;
-  bool unknown;
-} Terms;
-
+/* The sum over the tags, which mostly is made once for many nodes: most of them change one or two amounts. */
 static OnnxlExpr
-sum(const Profiler *p, const Terms *terms)
+total_of(const Profiler *p, Live *live)
 {
-  if (terms->unknown)
-    return NULL;
-  if (terms->count < 2)
-    return terms->count == 1 ? terms->items[0] : p->zero;
-  return onnxl_expr_sum(p->pool, terms->items, terms->count);
-}
-
-/* The sums as they are now, which are added to terms. */
-static OnnxlBucket
-snapshot(const Profiler *p, const Live *live, Terms *terms)
-{
-  OnnxlBucket bucket;
-
-  for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
-    OnnxlExpr amount = live->unknown[tag] > 0 ? NULL : live->sums[tag];
-    bucket.amounts[tag] = amount;
-    terms->unknown = terms->unknown || !amount;
-    if (amount && amount != p->zero)
-      terms->items[terms->count++] = amount;
-  }
-  return bucket;
+  if (!live->stale)
+    return live->total;
+  live->total = p->zero;
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
+    live->total = onnxl_expr_add(p->pool, live->total, live->shown.amounts[tag]);
+  live->stale = false;
+  return live->total;
 }
 
 /* Bytes of a value; an error when they are known but do not fit in 64 bits: of an initializer that nobody can have
@@ -387,14 +375,14 @@ static bool
 profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
 {
   const OnnxlIndexNode *node = &p->inference->index->nodes[id];
-  Terms already = { .count = 0 }, added = { .count = 0 };
   Live outputs;
   OnnxlExpr scratch;
 
-  memory->inputs = snapshot(p, &state->inputs, &already);
-  memory->initializers = snapshot(p, &state->initializers, &already);
-  memory->intermediates = snapshot(p, &state->intermediates, &already);
-  memory->already_allocated = sum(p, &already);
+  memory->inputs = state->inputs.shown;
+  memory->initializers = state->initializers.shown;
+  memory->intermediates = state->intermediates.shown;
+  OnnxlExpr given = onnxl_expr_add(p->pool, total_of(p, &state->inputs), total_of(p, &state->initializers));
+  memory->already_allocated = onnxl_expr_add(p->pool, given, total_of(p, &state->intermediates));
   for (uint32_t o = 0; o < node->n_outputs; o++)
     if (node->outputs[o] != ONNXL_NONE && !value_bytes(p, node->outputs[o]))
       return false;
@@ -408,12 +396,11 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   }
   if (!scratch_bytes(p, id, &scratch))
     return false;
-  enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
-  memory->outputs = snapshot(p, &outputs, &added);
-  memory->output_allocation = sum(p, &added);
-  memory->total = memory->output_allocation == p->zero
-                    ? memory->already_allocated
-                    : onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
+  if (scratch != p->zero)
+    enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
+  memory->outputs = outputs.shown;
+  memory->output_allocation = total_of(p, &outputs);
+  memory->total = onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
   leave_node(p, state, id);
   return true;
 }

@@ -3,13 +3,59 @@
  * or axes, ambiguous), so each value changes a few times at most and the whole is linear. */
 #include "memory/profile.h"
 
+/* What an operator says about the tags of its inputs and outputs. */
+typedef enum Habit {
+  SHAPE_OUTPUT = 1 << 0,
+  CONSTANT = 1 << 1,
+  CONCAT = 1 << 2,
+  SHAPE_SECOND = 1 << 3,  /* input 1 is a shape whatever it comes from */
+  AXES_SECOND = 1 << 4,
+  SLICE = 1 << 5,         /* inputs 1, 2 and 4 are shapes, 3 axes */
+  BACK_TO_FIRST = 1 << 6, /* input 0 is what the output is */
+  BACK_TO_BOTH = 1 << 7,  /* inputs 0 and 1 are weights when the output is */
+} Habit;
+
+/* By name. */
+#define OP(name, habits) { { name, sizeof name - 1 }, habits }
+static const struct {
+  OnnxlStr name;
+  uint8_t habits;
+} operators[] = {
+  OP("Add", BACK_TO_BOTH),
+  OP("Cast", BACK_TO_FIRST),
+  OP("Concat", CONCAT),
+  OP("Constant", CONSTANT),
+  OP("Div", BACK_TO_BOTH),
+  OP("Expand", SHAPE_SECOND),
+  OP("Gather", BACK_TO_FIRST),
+  OP("Identity", BACK_TO_FIRST),
+  OP("Max", BACK_TO_BOTH),
+  OP("Min", BACK_TO_BOTH),
+  OP("Mod", BACK_TO_BOTH),
+  OP("Mul", BACK_TO_BOTH),
+  OP("Pow", BACK_TO_BOTH),
+  OP("ReduceMax", AXES_SECOND),
+  OP("ReduceMean", AXES_SECOND),
+  OP("ReduceMin", AXES_SECOND),
+  OP("ReduceSum", AXES_SECOND),
+  OP("Reshape", SHAPE_SECOND | BACK_TO_FIRST),
+  OP("Shape", SHAPE_OUTPUT),
+  OP("Size", SHAPE_OUTPUT),
+  OP("Slice", SLICE | BACK_TO_FIRST),
+  OP("Squeeze", AXES_SECOND | BACK_TO_FIRST),
+  OP("Sub", BACK_TO_BOTH),
+  OP("Unsqueeze", AXES_SECOND | BACK_TO_FIRST),
+};
+
 typedef struct Spread {
   const OnnxlInference *inference;
   const OnnxlIndex *index;
   OnnxlTag *tags;
+  uint8_t *habits; /* by node id */
   uint32_t *queue; /* nodes to look at, a ring of n_nodes */
   bool *queued;
   uint32_t first, count;
+  uint32_t current; /* the node that is looked at: that it tagged its outputs is no news to it */
 } Spread;
 
 const char *
@@ -26,7 +72,9 @@ enqueue(Spread *s, uint32_t node)
   if (s->queued[node])
     return;
   s->queued[node] = true;
-  s->queue[(s->first + s->count++) % s->index->n_nodes] = node;
+  uint32_t room = s->index->n_nodes - s->first; /* up to the end of the ring */
+  s->queue[s->count < room ? s->first + s->count : s->count - room] = node;
+  s->count++;
 }
 
 /* Gives a value a tag: shape and axes are stronger than weight; other clashes are ambiguous. */
@@ -43,7 +91,7 @@ set_tag(Spread *s, uint32_t value, OnnxlTag tag)
   s->tags[value] = old == ONNXL_TAG_NONE || weak_old ? tag : ONNXL_TAG_AMBIGUOUS;
 
   const OnnxlIndexValue *v = &s->index->values[value];
-  if (v->producer != ONNXL_NONE)
+  if (v->producer != ONNXL_NONE && v->producer != s->current)
     enqueue(s, v->producer);
   for (uint32_t i = 0; i < v->n_uses; i++)
     enqueue(s, s->index->uses[v->first_use + i]);
@@ -61,28 +109,33 @@ input(const OnnxlIndexNode *node, uint32_t i)
   return i < node->n_inputs ? node->inputs[i] : ONNXL_NONE;
 }
 
-static bool
-is_one_of(OnnxlStr op, const char *const *names)
+static uint8_t
+habits_of(OnnxlStr op)
 {
-  for (; *names; names++)
-    if (onnxl_str_is(op, *names))
-      return true;
-  return false;
+  size_t low = 0, high = G_N_ELEMENTS(operators);
+
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    int order = onnxl_str_compare(op, operators[middle].name);
+    if (order == 0)
+      return operators[middle].habits;
+    if (order > 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return 0;
 }
 
 /* Inputs that are shapes or axes whatever they come from. */
 static void
-hint_inputs(Spread *s, const OnnxlIndexNode *node, OnnxlStr op)
+hint_inputs(Spread *s, const OnnxlIndexNode *node, uint8_t habits)
 {
-  static const char *const shape_second[] = { "Reshape", "Expand", NULL };
-  static const char *const axes_second[] = { "Squeeze",    "Unsqueeze", "ReduceSum", "ReduceMean",
-                                             "ReduceMax", "ReduceMin", NULL };
-
-  if (is_one_of(op, shape_second)) {
+  if (habits & SHAPE_SECOND) {
     set_tag(s, input(node, 1), ONNXL_TAG_SHAPE);
-  } else if (is_one_of(op, axes_second)) {
+  } else if (habits & AXES_SECOND) {
     set_tag(s, input(node, 1), ONNXL_TAG_AXES);
-  } else if (onnxl_str_is(op, "Slice")) {
+  } else if (habits & SLICE) {
     set_tag(s, input(node, 1), ONNXL_TAG_SHAPE);
     set_tag(s, input(node, 2), ONNXL_TAG_SHAPE);
     set_tag(s, input(node, 3), ONNXL_TAG_AXES);
@@ -106,22 +159,20 @@ concat_tag(const Spread *s, const OnnxlIndexNode *node)
 }
 
 static void
-spread_node(Spread *s, const OnnxlIndexNode *node)
+spread_node(Spread *s, uint32_t id)
 {
-  static const char *const backward[] = { "Identity", "Cast",   "Reshape", "Squeeze", "Unsqueeze",
-                                          "Gather",   "Slice", NULL };
-  static const char *const binary[] = { "Add", "Sub", "Mul", "Div", "Mod", "Pow", "Max", "Min", NULL };
-  OnnxlStr op = node->proto->op_type;
-  bool concat = onnxl_str_is(op, "Concat");
+  const OnnxlIndexNode *node = &s->index->nodes[id];
+  uint8_t habits = s->habits[id];
   OnnxlTag tag;
 
-  hint_inputs(s, node, op);
-  if (onnxl_str_is(op, "Shape") || onnxl_str_is(op, "Size"))
+  s->current = id;
+  hint_inputs(s, node, habits);
+  if (habits & SHAPE_OUTPUT)
     tag = ONNXL_TAG_SHAPE;
-  else if (onnxl_str_is(op, "Constant"))
+  else if (habits & CONSTANT)
     tag = node->n_outputs > 0 && tag_of(s, node->outputs[0]) != ONNXL_TAG_NONE ? tag_of(s, node->outputs[0])
                                                                                : ONNXL_TAG_WEIGHT;
-  else if (concat)
+  else if (habits & CONCAT)
     tag = concat_tag(s, node);
   else
     tag = tag_of(s, input(node, 0));
@@ -129,12 +180,12 @@ spread_node(Spread *s, const OnnxlIndexNode *node)
     set_tag(s, node->outputs[i], tag);
 
   OnnxlTag out = node->n_outputs > 0 ? tag_of(s, node->outputs[0]) : ONNXL_TAG_NONE;
-  if (concat && out != ONNXL_TAG_AMBIGUOUS) {
+  if (habits & CONCAT && out != ONNXL_TAG_AMBIGUOUS) {
     for (uint32_t i = 0; i < node->n_inputs; i++)
       set_tag(s, node->inputs[i], out);
-  } else if (is_one_of(op, backward)) {
+  } else if (habits & BACK_TO_FIRST) {
     set_tag(s, input(node, 0), out);
-  } else if (is_one_of(op, binary) && out == ONNXL_TAG_WEIGHT) {
+  } else if (habits & BACK_TO_BOTH && out == ONNXL_TAG_WEIGHT) {
     set_tag(s, input(node, 0), out);
     set_tag(s, input(node, 1), out);
   }
@@ -148,6 +199,7 @@ onnxl_memory_tags(const OnnxlInference *inference, OnnxlArena *arena)
     .inference = inference,
     .index = index,
     .tags = ONNXL_NEW_ARRAY(arena, OnnxlTag, index->n_values),
+    .habits = ONNXL_NEW_ARRAY(arena, uint8_t, index->n_nodes),
     .queue = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_nodes),
     .queued = ONNXL_NEW_ARRAY(arena, bool, index->n_nodes),
   };
@@ -157,14 +209,16 @@ onnxl_memory_tags(const OnnxlInference *inference, OnnxlArena *arena)
   for (uint32_t i = 0; i < index->n_values; i++)
     if (index->values[i].kind != ONNXL_VALUE_NODE_OUTPUT)
       s.tags[i] = ONNXL_TAG_WEIGHT;
-  for (uint32_t i = 0; i < index->n_nodes; i++)
+  for (uint32_t i = 0; i < index->n_nodes; i++) {
+    s.habits[i] = habits_of(index->nodes[i].proto->op_type);
     enqueue(&s, i);
+  }
   while (s.count > 0) {
-    uint32_t node = s.queue[s.first];
-    s.first = (s.first + 1) % index->n_nodes;
+    uint32_t id = s.queue[s.first];
+    s.first = s.first + 1 < index->n_nodes ? s.first + 1 : 0;
     s.count--;
-    s.queued[node] = false;
-    spread_node(&s, &index->nodes[node]);
+    s.queued[id] = false;
+    spread_node(&s, id);
   }
   return s.tags;
 }

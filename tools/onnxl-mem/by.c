@@ -124,19 +124,26 @@ by_total(const void *a, const void *b)
 bool
 onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint32_t *ret_n, GError **error)
 {
-  g_autofree Total *totals = g_new(Total, MAX(memory->n_nodes, 1));
+  /* The largest so far and some candidates, so that few rows of many do not need a sort of all. */
+  size_t keep = MIN(top, memory->n_nodes), room = 2 * keep + 64, n = 0;
+  g_autofree Total *totals = g_new(Total, room);
 
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
-    totals[i].node = i;
-    if (!onnxl_expr_is_int(memory->nodes[i].total, &totals[i].bytes))
+    Total total = { i, 0 };
+    if (!onnxl_expr_is_int(memory->nodes[i].total, &total.bytes))
       return onnxl_fail(error, ONNXL_ERROR_USAGE,
                         "--top: the order depends on the total of node %u, %s (give symbols values: --dim NAME=N)", i,
                         onnxl_expr_text(memory->inference->pool, memory->nodes[i].total).data);
+    totals[n++] = total;
+    if (n == room) {
+      qsort(totals, n, sizeof *totals, by_total);
+      n = keep;
+    }
   }
-  qsort(totals, memory->n_nodes, sizeof *totals, by_total);
-  *ret_n = MIN(top, memory->n_nodes);
-  *ret_rows = g_new(uint32_t, MAX(*ret_n, 1));
-  for (uint32_t i = 0; i < *ret_n; i++)
+  qsort(totals, n, sizeof *totals, by_total);
+  *ret_n = (uint32_t)keep;
+  *ret_rows = g_new(uint32_t, MAX(keep, 1));
+  for (size_t i = 0; i < keep; i++)
     (*ret_rows)[i] = totals[i].node;
   return true;
 }
