@@ -7,6 +7,7 @@
 #include "runtime/npz.h"
 #include "runtime/tensor-io.h"
 #include "runtime/tensor.h"
+#include "shapes/infer.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/number.h"
@@ -62,11 +63,12 @@ declared_dims(const OnnxlInputContext *context, const OnnxlIndexValue *place, ui
       dims[i] = dim->dim_value;
       continue;
     }
-    /* A dimension without a name goes by the input's name and the axis. */
-    char *fallback = g_strdup_printf("%.*s_%u", ONNXL_ARG(place->name), i);
-    OnnxlStr name = dim->dim_param.size > 0 ? dim->dim_param : onnxl_str(fallback);
+    OnnxlArena *arena = onnxl_arena_new(1 << 20);
+    OnnxlStr name = dim->dim_param;
+    if (name.size == 0)
+      name = onnxl_shape_default_name(arena, ONNXL_STR(""), place->name, i);
     bool good = symbol_size(context, place, name, &dims[i], error);
-    g_free(fallback);
+    onnxl_arena_free(arena);
     if (!good)
       return false;
   }

@@ -1,12 +1,13 @@
 /* Changes of declared shapes: bind, rename and replace dims. */
 #include "shapes/annotate.h"
+#include "shapes/shape-internal.h"
 #include "support/error.h"
 
 /* Nesting of types and of expressions. */
 #define MAX_TYPE_DEPTH 16
 #define MAX_EXPR_DEPTH 64
 
-/* A symbol becomes a number or another symbol. */
+/* A symbol becomes a number or another symbol; or nothing changes and all names are collected. */
 typedef struct Change {
   OnnxlModel *model;
   OnnxlStr name;
@@ -15,7 +16,38 @@ typedef struct Change {
   OnnxlStr other;
   OnnxlExprPool *pool; /* made for the first expression */
   bool found;
+  GPtrArray *names; /* of char *, or NULL */
 } Change;
+
+static void
+collect(void *data, OnnxlExpr symbol)
+{
+  Change *change = data;
+  OnnxlStr name;
+  if (!onnxl_expr_is_symbol(symbol, &name))
+    return;
+  change->found = change->found || onnxl_str_equal(name, change->name);
+  g_ptr_array_add(change->names, g_strndup(name.data, name.size));
+}
+
+static OnnxlExpr
+parsed(Change *change, OnnxlStr text)
+{
+  if (!change->pool)
+    change->pool = onnxl_expr_pool_new(change->model->arena);
+  return onnxl_expr_parse(change->pool, text, MAX_EXPR_DEPTH, NULL);
+}
+
+static void
+collect_dim(Change *change, const OnnxlDimension *dim)
+{
+  OnnxlExpr e = onnxl_str_is_identifier(dim->dim_param) ? NULL : parsed(change, dim->dim_param);
+  change->found = change->found || onnxl_str_equal(dim->dim_param, change->name);
+  if (e)
+    onnxl_expr_symbols(change->pool, e, collect, change);
+  else
+    g_ptr_array_add(change->names, g_strndup(dim->dim_param.data, dim->dim_param.size));
+}
 
 static OnnxlExpr
 replacement(void *data, OnnxlStr name)
@@ -40,6 +72,10 @@ change_dim(Change *change, OnnxlDimension *dim)
 {
   if (dim->has_dim_value || onnxl_str_is_empty(dim->dim_param))
     return;
+  if (change->names) {
+    collect_dim(change, dim);
+    return;
+  }
   if (onnxl_str_equal(dim->dim_param, change->name)) {
     change->found = true;
     if (change->bind)
@@ -50,9 +86,7 @@ change_dim(Change *change, OnnxlDimension *dim)
   }
   if (onnxl_str_is_identifier(dim->dim_param))
     return;
-  if (!change->pool)
-    change->pool = onnxl_expr_pool_new(change->model->arena);
-  OnnxlExpr e = onnxl_expr_parse(change->pool, dim->dim_param, MAX_EXPR_DEPTH, NULL), to;
+  OnnxlExpr e = parsed(change, dim->dim_param), to;
   bool before = change->found;
   change->found = false;
   to = e ? onnxl_expr_substitute(change->pool, e, replacement, change) : NULL;
@@ -113,8 +147,42 @@ apply(Change *change, GError **error)
     change_graph(change, change->model->proto.graph);
   if (change->pool)
     onnxl_expr_pool_free(change->pool);
-  return change->found ||
-         onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(change->name));
+  return change->found || onnxl_shapes_check_name(change->model, change->name, error);
+}
+
+/* The names of dims of inputs that have none. */
+static void
+collect_default_names(Change *change)
+{
+  const OnnxlGraph *graph = change->model->proto.graph;
+  for (size_t i = 0; graph && i < graph->input.count; i++) {
+    const OnnxlType *type = graph->input.items[i].type;
+    const OnnxlShapeProto *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+    for (size_t k = 0; shape && k < shape->dim.count; k++) {
+      const OnnxlDimension *dim = &shape->dim.items[k];
+      if ((dim->has_dim_value && dim->dim_value >= 0) || !onnxl_str_is_empty(dim->dim_param))
+        continue;
+      OnnxlStr name =
+        onnxl_shape_default_name(change->model->arena, ONNXL_STR(""), graph->input.items[i].name, (uint32_t)k);
+      change->found = change->found || onnxl_str_equal(name, change->name);
+      g_ptr_array_add(change->names, g_strndup(name.data, name.size));
+    }
+  }
+}
+
+bool
+onnxl_shapes_check_name(OnnxlModel *model, OnnxlStr name, GError **error)
+{
+  Change change = { .model = model, .name = name, .names = g_ptr_array_new_with_free_func(g_free) };
+  if (model->proto.graph)
+    change_graph(&change, model->proto.graph);
+  collect_default_names(&change);
+  if (change.pool)
+    onnxl_expr_pool_free(change.pool);
+  if (!change.found)
+    onnxl_shape_no_name(name, (const char *const *)change.names->pdata, change.names->len, error);
+  g_ptr_array_free(change.names, TRUE);
+  return change.found;
 }
 
 bool

@@ -92,6 +92,11 @@ const char *onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t
  * borrowed; NULL when the arena is exhausted. */
 const OnnxlNode *onnxl_inference_node(const OnnxlInference *inference, uint32_t node);
 
+/* Fails with ONNXL_ERROR_USAGE unless there is a symbol of that name: of an input, another declaration, or made by inference.
+ * The message names what it may be a misspelling of. */
+bool onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* True when e holds a symbol for a size that arises inside a nested graph, and so may be another one in each trip. */
 bool onnxl_inference_is_local(const OnnxlInference *inference, OnnxlExpr e, uint32_t graph);
 

@@ -228,6 +228,9 @@ OnnxlExpr onnxl_shape_fresh(OnnxlShapeScope *scope, uint32_t value, uint32_t axi
 /* True when e holds a fresh symbol of a value inside graph (of scope) or what is nested in it. */
 bool onnxl_shape_is_local(OnnxlShapeRun *run, OnnxlExpr e, const OnnxlShapeScope *scope, uint32_t graph);
 
+/* Fails with ONNXL_ERROR_USAGE: no dimension has that name; names: those that there are. Returns false. */
+bool onnxl_shape_no_name(OnnxlStr name, const char *const *names, size_t n, GError **error);
+
 /* info with everything unknown that depends on values inside graph. */
 void onnxl_shape_leave(OnnxlShapeRun *run, OnnxlInfo *info, const OnnxlShapeScope *scope, uint32_t graph);
 

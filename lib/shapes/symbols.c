@@ -2,6 +2,9 @@
  * shows. */
 #include "shapes/shape-internal.h"
 
+#include "support/error.h"
+#include "support/nearest.h"
+
 /* Nesting of an expression in a dim_param. */
 #define MAX_EXPR_DEPTH 64
 
@@ -190,6 +193,48 @@ visit_local(void *data, OnnxlExpr expr)
   const OnnxlShapeSymbol *symbol = find_symbol(search->run, name);
   if (symbol && symbol->kind == ONNXL_SYMBOL_FRESH && is_inside(search, symbol->scope, symbol->graph))
     search->found = true;
+}
+
+/* Names that are shown when none is near. */
+#define MAX_SHOWN 8
+
+bool
+onnxl_shape_no_name(OnnxlStr name, const char *const *names, size_t n, GError **error)
+{
+  const char *nearest = onnxl_nearest(name, names, n), *shown[MAX_SHOWN];
+  if (nearest)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'; did you mean '%s'?",
+                      ONNXL_ARG(name), nearest);
+  size_t n_shown = 0;
+  for (size_t i = 0; i < n && n_shown < MAX_SHOWN; i++) {
+    bool fresh = true;
+    for (size_t k = 0; k < n_shown && fresh; k++)
+      fresh = strcmp(shown[k], names[i]) != 0;
+    if (fresh)
+      shown[n_shown++] = names[i];
+  }
+  GString *list = g_string_new(n_shown == 0 ? "none has a name" : n_shown == 1 ? "there is " : "there are ");
+  for (size_t i = 0; i < n_shown; i++)
+    g_string_append_printf(list, "%s'%s'", i > 0 ? ", " : "", shown[i]);
+  if (n_shown == MAX_SHOWN)
+    g_string_append(list, ", \xe2\x80\xa6");
+  onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s' (%s)", ONNXL_ARG(name), list->str);
+  g_string_free(list, TRUE);
+  return false;
+}
+
+bool
+onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name, GError **error)
+{
+  OnnxlShapeRun *run = ((const OnnxlShapeScope *)inference)->run;
+  if (find_symbol(run, name))
+    return true;
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  for (size_t i = 0; i < run->n_symbols; i++)
+    g_ptr_array_add(names, g_strndup(run->symbols[i].name.data, run->symbols[i].name.size));
+  onnxl_shape_no_name(name, (const char *const *)names->pdata, names->len, error);
+  g_ptr_array_free(names, TRUE);
+  return false;
 }
 
 bool

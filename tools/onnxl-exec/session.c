@@ -3,6 +3,7 @@
 
 #include "exec.h"
 #include "memory/stored.h"
+#include "shapes/annotate.h"
 #include "support/error.h"
 #include "support/number.h"
 
@@ -92,6 +93,9 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->model = onnxl_model_load(path, &common->limits, run->sink, error);
   if (!session->model)
     return false;
+  for (size_t i = 0; i < session->dims.count; i++)
+    if (!onnxl_shapes_check_name(session->model, session->dims.items[i].name, error))
+      return false;
   OnnxlPlanOptions plan_options = {
     .max_memory = common->limits.max_memory,
     .max_metadata =

@@ -152,6 +152,11 @@ write_all(OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const Onn
 
   if (!onnxl_bindings_parse(&grid, "--eval", &evals, true, error))
     return false;
+  for (size_t i = 0; i < grid.count; i++)
+    if (!onnxl_inference_check_symbol(memory->inference, grid.items[i].name, error)) {
+      onnxl_bindings_clear(&grid);
+      return false;
+    }
   onnxl_output_init(&out, 1);
   bool printed = !plot && (asked || !run->common.output);
   bool done = !printed || print_report(run, memory, &grid, &out, error);

@@ -192,6 +192,14 @@ json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, i
   onnxl_json_end_array(json);
   onnxl_json_key(json, "peak");
   onnxl_json_int64(json, peak);
+  onnxl_json_key(json, "peak_node");
+  uint32_t node = 0;
+  while (node < rows->n_nodes && totals[node] < peak)
+    node++;
+  if (node < rows->n_nodes)
+    onnxl_json_int64(json, node);
+  else
+    onnxl_json_null(json);
   onnxl_json_end_object(json);
 }
 

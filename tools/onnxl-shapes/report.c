@@ -89,38 +89,12 @@ solve(Report *report)
   }
 }
 
-typedef struct NameSearch {
-  OnnxlStr name;
-  bool found;
-} NameSearch;
-
-static void
-match_name(void *data, OnnxlExpr symbol)
-{
-  NameSearch *search = data;
-  OnnxlStr name;
-  search->found = search->found || (onnxl_expr_is_symbol(symbol, &name) && onnxl_str_equal(name, search->name));
-}
-
 static bool
 check_names(const Report *report, GError **error)
 {
-  const OnnxlInference *inference = report->inference;
-  for (size_t i = 0; i < report->bindings->count; i++) {
-    NameSearch search = { report->bindings->items[i].name, false };
-    for (uint32_t v = 0; v < inference->index->n_values && !search.found; v++) {
-      const OnnxlExpr *dims = onnxl_inference_shown_dims(inference, v);
-      for (uint32_t k = 0; dims && k < inference->values[v].rank; k++)
-        if (dims[k])
-          onnxl_expr_symbols(report->pool, dims[k], match_name, &search);
-    }
-    for (size_t c = 0; c < inference->n_constraints && !search.found; c++) {
-      onnxl_expr_symbols(report->pool, inference->constraints[c].lhs, match_name, &search);
-      onnxl_expr_symbols(report->pool, inference->constraints[c].rhs, match_name, &search);
-    }
-    if (!search.found)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(search.name));
-  }
+  for (size_t i = 0; i < report->bindings->count; i++)
+    if (!onnxl_inference_check_symbol(report->inference, report->bindings->items[i].name, error))
+      return false;
   return true;
 }
 
