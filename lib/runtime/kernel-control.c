@@ -195,14 +195,15 @@ run_loop(OnnxlKernelContext *context, GError **error)
   if ((trips && !onnxl_ctx_scalar_int(context, trips, &max_trips, error)) ||
       (condition && !condition_of(context, condition, &loop.condition, error)))
     return false;
-  uint32_t n_outputs = onnxl_ctx_subgraph_n_outputs(context, loop.graph), n_inputs = onnxl_ctx_n_inputs(context);
-  loop.n_states = n_inputs > 2 ? n_inputs - 2 : 0;
+  uint32_t n_inputs = onnxl_ctx_subgraph_n_inputs(context, loop.graph), given = onnxl_ctx_n_inputs(context);
+  uint32_t n_outputs = onnxl_ctx_subgraph_n_outputs(context, loop.graph);
+  loop.n_states = given > 2 ? given - 2 : 0;
   size_t named = onnxl_ctx_node(context)->output.count;
-  if (n_outputs < loop.n_states + 1 || named > n_outputs - 1)
+  if (n_inputs < loop.n_states + 2 || n_outputs < loop.n_states + 1 || named > n_outputs - 1)
     return onnxl_ctx_invalid(context, error,
-                             "the body has %u outputs when %u values are carried and the node has %zu "
+                             "the body has %u inputs and %u outputs when %u values are carried and the node has %zu "
                              "outputs",
-                             n_outputs, loop.n_states, named);
+                             n_inputs, n_outputs, loop.n_states, named);
   loop.n_scans = n_outputs - 1 - loop.n_states;
   loop.inputs = g_new0(OnnxlValue *, loop.n_states + 2);
   loop.results = g_new0(OnnxlValue *, n_outputs);

@@ -3,6 +3,7 @@
 
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "shapes/sizes.h"
 
 /* A constant given by one of the short attributes. */
 static OnnxlValue *
@@ -190,25 +191,21 @@ run_range(OnnxlKernelContext *context, GError **error)
     if (in[i]->count != 1)
       return onnxl_ctx_invalid(context, error, "start, limit and delta must be scalars");
   }
-  bool is_float = onnxl_type_is_float(in[0]->elem_type);
+  bool is_float = onnxl_type_is_float(in[0]->elem_type), good;
   double start = onnxl_tensor_double(in[0], 0), limit = onnxl_tensor_double(in[1], 0);
   double delta = onnxl_tensor_double(in[2], 0);
-  int64_t first = 0, step = 0;
+  int64_t first = 0, step = 0, n = 0;
   if (delta == 0 || isnan(start) || isnan(limit) || isnan(delta))
     return onnxl_ctx_invalid(context, error, "the step is %g", delta);
-  double exact = ceil((limit - start) / delta);
-  if (exact > 0x1p62 || isnan(exact))
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "%g elements are too many", exact);
-  int64_t n = exact > 0 ? (int64_t)exact : 0;
-  if (!is_float) {
-    /* In doubles the count could be wrong above 2^53. */
+  if (is_float) {
+    good = onnxl_real_range_length(start, limit, delta, &n);
+  } else {
     first = onnxl_tensor_int64(in[0], 0);
     step = onnxl_tensor_int64(in[2], 0);
-    int64_t last = onnxl_tensor_int64(in[1], 0);
-    __int128 distance = (__int128)last - first;
-    __int128 count = step > 0 ? (distance + step - 1) / step : (-distance - step - 1) / -(__int128)step;
-    n = (step > 0) == (distance > 0) && distance != 0 ? (int64_t)MIN(count, (__int128)1 << 62) : 0;
+    good = onnxl_range_length(first, onnxl_tensor_int64(in[1], 0), step, &n);
   }
+  if (!good)
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "%g elements are too many", (limit - start) / delta);
   OnnxlValue *y = onnxl_ctx_output(context, 0, in[0]->elem_type, 1, &n, error);
   for (int64_t i = 0; y && i < n; i++)
     switch (y->elem_type) {

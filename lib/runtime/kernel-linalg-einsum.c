@@ -2,6 +2,7 @@
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
+#include "shapes/broadcast.h"
 
 /* Subscripts: letters, then axes of the ellipsis. */
 enum { LETTERS = 52, SUBSCRIPTS = LETTERS + ONNXL_MAX_RANK };
@@ -71,11 +72,11 @@ bind_sizes(OnnxlKernelContext *context, Einsum *einsum, Term *term, GError **err
   for (uint32_t i = 0; i < term->rank; i++) {
     int s = term->subscripts[i];
     int64_t size = term->value->dims[i], *known = &einsum->sizes[s];
-    if (*known > 1 && size != *known && size != 1)
+    if (*known < 0)
+      *known = size;
+    else if (!onnxl_broadcast_dim(*known, size, known))
       return onnxl_ctx_invalid(context, error, "a subscript has the sizes %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
                                *known, size);
-    if (*known < 0 || *known == 1)
-      *known = size;
     term->strides[s] += size == 1 ? 0 : own[i]; /* a repeated subscript walks the diagonal */
     if (s < LETTERS)
       einsum->counts[s]++;

@@ -3,6 +3,7 @@
 
 #include "runtime/fft.h"
 #include "runtime/tensor.h"
+#include "shapes/sizes.h"
 
 /* --- DFT --- */
 
@@ -61,13 +62,13 @@ get_dft_task(OnnxlKernelContext *context, const OnnxlValue *x, DftTask *task, GE
   bool from_half = task->one_sided && task->inverse;
   if (task->one_sided && !task->inverse && x->dims[x->rank - 1] == 2)
     return onnxl_ctx_invalid(context, error, "a one-sided transform needs a real input");
-  task->n = from_half ? 2 * (x->dims[task->axis] - 1) : x->dims[task->axis];
+  task->n = from_half ? onnxl_dft_whole(x->dims[task->axis]) : x->dims[task->axis];
   if (length && !onnxl_ctx_scalar_int(context, length, &task->n, error))
     return false;
   if (task->n < 1)
     return onnxl_ctx_invalid(context, error, "a transform of length %" G_GINT64_FORMAT " is asked for", task->n);
   task->real_out = from_half;
-  task->n_out = task->one_sided && !task->inverse ? task->n / 2 + 1 : task->n;
+  task->n_out = task->one_sided && !task->inverse ? onnxl_dft_half(task->n) : task->n;
   return true;
 }
 
@@ -165,8 +166,8 @@ get_stft_task(OnnxlKernelContext *context, const OnnxlValue *signal, StftTask *t
     if (!task->window)
       return false;
   }
-  task->n_frames = 1 + (signal->dims[1] - task->length) / task->step;
-  task->n_out = one_sided ? task->length / 2 + 1 : task->length;
+  task->n_frames = onnxl_stft_frames(signal->dims[1], task->length, task->step);
+  task->n_out = one_sided ? onnxl_dft_half(task->length) : task->length;
   return true;
 }
 
@@ -304,7 +305,7 @@ run_mel_weight_matrix(OnnxlKernelContext *context, GError **error)
     return onnxl_ctx_invalid(
       context, error, "%" G_GINT64_FORMAT " filters for a transform of length %" G_GINT64_FORMAT " are asked for",
       n_filters, dft_length);
-  int64_t n_bins = dft_length / 2 + 1;
+  int64_t n_bins = onnxl_dft_half(dft_length);
   OnnxlValue *y = typed_output(context, 2, (int64_t[]){ n_bins, n_filters }, error);
   int64_t *edges = y ? onnxl_ctx_scratch(context, (uint64_t)n_filters + 2, sizeof *edges, error) : NULL;
   if (!edges || !mel_edges(context, n_filters, dft_length, edges, error))

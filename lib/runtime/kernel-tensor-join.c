@@ -3,6 +3,8 @@
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
+#include "shapes/sizes.h"
+#include "shapes/slice.h"
 
 bool
 onnxl_concat(OnnxlKernelContext *context, OnnxlValue *const *inputs, uint32_t n, int64_t axis, GError **error)
@@ -101,12 +103,11 @@ split_lengths(OnnxlKernelContext *context, int64_t size, uint32_t n, int64_t *le
                                sum, size);
     return true;
   }
-  int64_t chunk = (size + n - 1) / n;
   if (since < 18 && size % n != 0)
     return onnxl_ctx_invalid(context, error,
                              "the axis of size %" G_GINT64_FORMAT " cannot be split into %u equal parts", size, n);
   for (uint32_t i = 0; i < n; i++)
-    lengths[i] = CLAMP(size - i * chunk, 0, chunk);
+    lengths[i] = onnxl_split_part(size, n, i);
   return true;
 }
 
@@ -136,37 +137,14 @@ run_split(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(split, MOVES);
 
-/* Start, end and step of one axis of Slice, as numpy takes them: the first index, how many, and how far apart. */
-static void
-slice_range(int64_t size, int64_t start, int64_t end, int64_t step, int64_t *ret_first, int64_t *ret_count)
-{
-  if (start < 0 && start > -1 - INT64_MAX)
-    start += size;
-  if (end < 0 && end > -1 - INT64_MAX)
-    end += size;
-  int64_t count = 0;
-  if (step > 0) {
-    start = CLAMP(start, 0, size);
-    end = CLAMP(end, 0, size);
-    if (end > start)
-      count = (end - start - 1) / step + 1;
-  } else {
-    start = CLAMP(start, -1, size - 1);
-    end = CLAMP(end, -1, size - 1);
-    if (start > end)
-      count = step == INT64_MIN ? 1 : (start - end - 1) / -step + 1;
-  }
-  *ret_first = count > 0 ? start : 0;
-  *ret_count = count;
-}
-
 static bool
 slice_operand(OnnxlKernelContext *context, uint32_t i, const char *attribute, const int64_t **ret_values,
               int64_t *ret_n, GError **error)
 {
   const OnnxlValue *input = onnxl_ctx_input(context, i);
   OnnxlInt64List list = onnxl_ctx_ints(context, attribute);
-  *ret_values = list.count > 0 ? list.items : NULL;
+  static const int64_t none;
+  *ret_values = list.count > 0 ? list.items : onnxl_ctx_attr(context, attribute) ? &none : NULL;
   *ret_n = (int64_t)list.count;
   if (!input)
     return true;
@@ -204,7 +182,7 @@ run_slice(OnnxlKernelContext *context, GError **error)
     if (step == 0)
       return onnxl_ctx_invalid(context, error, "the step of axis %" G_GINT64_FORMAT " is 0", axis);
     seen[axis] = true;
-    slice_range(x->dims[axis], starts[i], ends[i], step, &first, &dims[axis]);
+    onnxl_slice_range(x->dims[axis], starts[i], ends[i], step, &first, &dims[axis]);
     offset += first * strides[axis];
     /* A step over the end is taken at most once, so its size does not matter. */
     strides[axis] *= dims[axis] > 1 ? step : 1;

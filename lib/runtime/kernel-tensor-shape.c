@@ -1,6 +1,9 @@
 /* Operators that ask for a tensor's shape or change it without touching the elements. */
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "shapes/broadcast.h"
+#include "shapes/reshape.h"
+#include "shapes/slice.h"
 
 static bool
 set_view(OnnxlKernelContext *context, OnnxlValue *x, uint32_t rank, const int64_t *dims)
@@ -21,12 +24,10 @@ static bool
 run_shape(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
-  int64_t rank = x->rank, start = onnxl_ctx_int(context, "start"), end = rank;
+  int64_t start = onnxl_ctx_int(context, "start"), end = x->rank, n;
   if (onnxl_ctx_attr(context, "end"))
     end = onnxl_ctx_int(context, "end");
-  start = CLAMP(start < 0 ? start + rank : start, 0, rank);
-  end = CLAMP(end < 0 ? end + rank : end, start, rank);
-  int64_t n = end - start;
+  onnxl_slice_range(x->rank, start, end, 1, &start, &n);
   OnnxlValue *y = onnxl_ctx_output(context, 0, ONNXL_TYPE_INT64, 1, &n, error);
   if (y && n > 0)
     memcpy(y->data, x->dims + start, (size_t)n * sizeof(int64_t));
@@ -62,31 +63,8 @@ run_reshape(OnnxlKernelContext *context, GError **error)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a shape of rank %" G_GINT64_FORMAT " is not supported",
                           n);
   bool allow_zero = onnxl_ctx_int(context, "allowzero") != 0;
-  int64_t dims[ONNXL_MAX_RANK], known = 1, free_axis = -1;
-  bool good = true, zero = false;
-  for (int64_t i = 0; i < n && good; i++) {
-    dims[i] = wanted[i];
-    if (wanted[i] == 0 && !allow_zero) {
-      good = i < x->rank;
-      dims[i] = good ? x->dims[i] : 0;
-    }
-    if (wanted[i] == -1) {
-      good = free_axis < 0;
-      free_axis = i;
-    } else {
-      good = good && dims[i] >= 0 && (dims[i] == 0 || !__builtin_mul_overflow(known, dims[i], &known));
-      zero = zero || dims[i] == 0;
-    }
-  }
-  if (zero)
-    known = 0;
-  if (good && free_axis >= 0) {
-    /* With a zero among the others any size would do, so that none follows. */
-    good = known > 0 && x->count % known == 0;
-    dims[free_axis] = good ? x->count / known : 0;
-    known = good ? x->count : known;
-  }
-  if (good && known == x->count)
+  int64_t dims[ONNXL_MAX_RANK];
+  if (onnxl_reshape_dims(x->dims, x->rank, wanted, (size_t)n, allow_zero, dims))
     return set_view(context, x, (uint32_t)n, dims);
   char *from = onnxl_dims_text(x->dims, x->rank), *to = onnxl_dims_text(wanted, (size_t)n);
   onnxl_ctx_invalid(context, error, "the shape %s cannot be reshaped to %s", from, to);
@@ -220,16 +198,17 @@ run_expand(OnnxlKernelContext *context, GError **error)
   if (shape->count > ONNXL_MAX_RANK)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a rank above %d is not supported", ONNXL_MAX_RANK);
   uint32_t n = (uint32_t)shape->count, rank = MAX(n, x->rank);
-  for (uint32_t i = 0; i < rank; i++) {
-    int64_t a = i < rank - x->rank ? 1 : x->dims[i - (rank - x->rank)], b = i < rank - n ? 1 : wanted[i - (rank - n)];
-    if ((a != b && a != 1 && b != 1) || b < 0) {
-      char *from = onnxl_dims_text(x->dims, x->rank), *to = onnxl_dims_text(wanted, n);
-      onnxl_ctx_invalid(context, error, "the shape %s cannot be expanded to %s", from, to);
-      g_free(from);
-      g_free(to);
-      return false;
-    }
-    dims[i] = a == 1 ? b : a;
+  bool good = true;
+  for (uint32_t i = 0; i < rank; i++)
+    dims[i] = 1;
+  for (uint32_t i = 0; i < n; i++)
+    good = good && wanted[i] >= 0;
+  if (!good || !onnxl_broadcast_dims(dims, rank, x->dims, x->rank) || !onnxl_broadcast_dims(dims, rank, wanted, n)) {
+    char *from = onnxl_dims_text(x->dims, x->rank), *to = onnxl_dims_text(wanted, n);
+    onnxl_ctx_invalid(context, error, "the shape %s cannot be expanded to %s", from, to);
+    g_free(from);
+    g_free(to);
+    return false;
   }
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, rank, dims, error);
   if (!y)

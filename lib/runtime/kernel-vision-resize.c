@@ -4,6 +4,7 @@
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
+#include "shapes/resize.h"
 
 typedef enum Mode { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC } Mode;
 
@@ -88,40 +89,36 @@ scale_axis(const OnnxlKernelContext *context, Resize *r, int64_t axis, int64_t s
 {
   if (!(scale > 0) || !isfinite(scale))
     return onnxl_ctx_invalid(context, error, "the scale of axis %" G_GINT64_FORMAT " is %g", axis, (double)scale);
-  float scaled = floorf((float)size * scale);
-  if (scaled >= 0x1p62f)
-    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "axis %" G_GINT64_FORMAT " would be too long", axis);
   r->scale[axis] = scale;
-  r->out[axis] = (int64_t)scaled;
+  if (!onnxl_resize_scaled(size, scale, &r->out[axis]))
+    return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "axis %" G_GINT64_FORMAT " would be too long", axis);
   return true;
 }
 
-/* Sizes that are given; a policy other than stretch scales all axes by the same number. */
+/* Sizes that are given, of n axes. */
 static bool
-fit_sizes(const OnnxlKernelContext *context, Resize *r, const OnnxlValue *x, const int64_t *axes, int64_t n,
+fit_sizes(OnnxlKernelContext *context, Resize *r, const OnnxlValue *x, const int64_t *axes, int64_t n,
           const OnnxlValue *sizes, GError **error)
 {
   OnnxlStr policy = onnxl_ctx_string(context, "keep_aspect_ratio_policy");
-  bool smaller = onnxl_str_is(policy, "not_larger"), larger = onnxl_str_is(policy, "not_smaller");
-  float common = smaller ? INFINITY : 0;
-  if (!smaller && !larger && policy.size > 0 && !onnxl_str_is(policy, "stretch"))
+  OnnxlAspect aspect;
+  int64_t from[ONNXL_MAX_RANK], to[ONNXL_MAX_RANK], fitted[ONNXL_MAX_RANK];
+  float scales[ONNXL_MAX_RANK];
+  if (!onnxl_aspect_parse(policy, &aspect))
     return onnxl_ctx_invalid(context, error, "keep_aspect_ratio_policy is \"%.*s\"", ONNXL_ARG(policy));
-  for (int64_t i = 0; i < n; i++) {
-    int64_t size = onnxl_tensor_int64(sizes, i), old = x->dims[axes[i]];
-    if (size < 0 || (old == 0 && size > 0))
-      return onnxl_ctx_invalid(
-        context, error, "axis %" G_GINT64_FORMAT " of size %" G_GINT64_FORMAT " cannot get the size %" G_GINT64_FORMAT,
-        axes[i], old, size);
-    r->out[axes[i]] = size;
-    r->scale[axes[i]] = old > 0 ? (float)size / (float)old : 1;
-    common = smaller ? MIN(common, r->scale[axes[i]]) : MAX(common, r->scale[axes[i]]);
+  onnxl_tensor_read_int64(sizes, 0, (size_t)n, to);
+  for (int64_t i = 0; i < n; i++)
+    from[i] = x->dims[axes[i]];
+  if (!onnxl_resize_fitted(from, to, (size_t)n, aspect, fitted, scales)) {
+    char *text = onnxl_dims_text(from, (size_t)n), *wanted = onnxl_dims_text(to, (size_t)n);
+    onnxl_ctx_invalid(context, error, "axes of the sizes %s cannot get the sizes %s", text, wanted);
+    g_free(text);
+    g_free(wanted);
+    return false;
   }
-  for (int64_t i = 0; (smaller || larger) && i < n; i++) {
-    float scaled = floorf(common * (float)x->dims[axes[i]] + 0.5f);
-    if (scaled >= 0x1p62f)
-      return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "axis %" G_GINT64_FORMAT " would be too long", axes[i]);
-    r->out[axes[i]] = (int64_t)scaled;
-    r->scale[axes[i]] = common;
+  for (int64_t i = 0; i < n; i++) {
+    r->out[axes[i]] = fitted[i];
+    r->scale[axes[i]] = scales[i];
   }
   return true;
 }

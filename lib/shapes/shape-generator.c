@@ -1,7 +1,6 @@
 /* Tensors out of attributes and shapes: constants, ranges, random numbers. */
-#include <math.h>
-
 #include "shapes/shape-rules.h"
+#include "shapes/sizes.h"
 
 /* --- Constant ----------------------------------------------------------------------------------------------------- */
 
@@ -146,24 +145,18 @@ onnxl_shape_rule_multinomial(OnnxlShapeNode *n)
 
 /* --- Range -------------------------------------------------------------------------------------------------------- */
 
-/* max(ceil((limit - start) / delta), 0) in real numbers; NULL where the precision of the type could decide. */
 static OnnxlExpr
 real_range(OnnxlShapeNode *n)
 {
   double v[3];
+  int64_t length;
   for (uint32_t i = 0; i < 3; i++) {
     const OnnxlInfo *info = onnxl_shape_input(n, i);
     if (!info || !info->reals || info->n_contents != 1)
       return NULL;
     v[i] = info->reals[0];
   }
-  double count = (v[1] - v[0]) / v[2], whole = nearbyint(count);
-  if (!(fabs(count) < 1e6) || (count != whole && fabs(count - whole) < 1e-3))
-    return NULL;
-  /* Even a whole quotient may come out otherwise in a narrower type, unless all three are whole numbers. */
-  if (count == whole && (v[0] != nearbyint(v[0]) || v[1] != nearbyint(v[1]) || v[2] != nearbyint(v[2])))
-    return NULL;
-  return onnxl_shape_lit(n, count > 0 ? (int64_t)ceil(count) : 0);
+  return onnxl_real_range_length(v[0], v[1], v[2], &length) ? onnxl_shape_lit(n, length) : NULL;
 }
 
 void
@@ -171,7 +164,7 @@ onnxl_shape_rule_range(OnnxlShapeNode *n)
 {
   OnnxlExpr start = onnxl_shape_scalar(n, 0), limit = onnxl_shape_scalar(n, 1), delta = onnxl_shape_scalar(n, 2);
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 1);
-  int64_t step, count;
+  int64_t step, count, first, last;
   if (!start && !limit && !delta) {
     dims[0] = real_range(n);
     return;
@@ -182,9 +175,10 @@ onnxl_shape_rule_range(OnnxlShapeNode *n)
     onnxl_shape_error(n, "delta is 0");
     return;
   }
-  OnnxlExpr span = step > 0 ? onnxl_expr_sub(n->pool, limit, start) : onnxl_expr_sub(n->pool, start, limit);
-  OnnxlExpr by = onnxl_shape_lit(n, step > 0 ? step : -step);
-  dims[0] = onnxl_expr_max(n->pool, onnxl_shape_lit(n, 0), onnxl_expr_ceil_div(n->pool, span, by));
+  if (!onnxl_expr_is_int(start, &first) || !onnxl_expr_is_int(limit, &last))
+    dims[0] = onnxl_range_length_expr(n->pool, start, limit, step);
+  else if (onnxl_range_length(first, last, step, &count))
+    dims[0] = onnxl_shape_lit(n, count);
   if (!dims[0] || !onnxl_expr_is_int(dims[0], &count) || count > ONNXL_SHAPE_MAX_CONTENTS)
     return;
   OnnxlExpr *contents = onnxl_shape_contents(n, 0, (uint64_t)count);

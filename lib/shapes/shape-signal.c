@@ -1,17 +1,12 @@
 /* Signal processing. */
 #include "shapes/shape-rules.h"
+#include "shapes/sizes.h"
 
 void
 onnxl_shape_rule_window(OnnxlShapeNode *n)
 {
   onnxl_shape_output(n, 0, 1)[0] = onnxl_shape_scalar(n, 0);
   onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "output_datatype"));
-}
-
-static OnnxlExpr
-half_plus_one(const OnnxlShapeNode *n, OnnxlExpr length)
-{
-  return onnxl_expr_add(n->pool, onnxl_expr_floor_div(n->pool, length, onnxl_shape_lit(n, 2)), onnxl_shape_lit(n, 1));
 }
 
 /* The last dim is 1 (real) or 2 (complex). Onesided, the forward transform keeps half of the axis, and the inverse one
@@ -48,8 +43,8 @@ onnxl_shape_rule_dft(OnnxlShapeNode *n)
   if (onnxl_shape_input(n, 1))
     length = onnxl_shape_scalar(n, 1);
   else if (onesided && inverse)
-    length = NULL; /* 2 * (half - 1), or one more */
-  dims[axis] = onesided && !inverse ? half_plus_one(n, length) : length;
+    length = onnxl_dft_whole_expr(n->pool, length);
+  dims[axis] = onesided && !inverse ? onnxl_dft_half_expr(n->pool, length) : length;
   dims[input->rank - 1] = onnxl_shape_lit(n, onesided && inverse ? 1 : 2);
 }
 
@@ -66,10 +61,8 @@ onnxl_shape_rule_stft(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 4);
   dims[0] = signal && signal->rank > 0 ? signal->dims[0] : NULL;
   if (signal && signal->rank > 1 && onnxl_shape_min(n, step) > 0)
-    dims[1] =
-      onnxl_expr_add(n->pool, onnxl_expr_floor_div(n->pool, onnxl_expr_sub(n->pool, signal->dims[1], length), step),
-                     onnxl_shape_lit(n, 1));
-  dims[2] = onnxl_shape_int(n, "onesided") != 0 ? half_plus_one(n, length) : length;
+    dims[1] = onnxl_stft_frames_expr(n->pool, signal->dims[1], length, step);
+  dims[2] = onnxl_shape_int(n, "onesided") != 0 ? onnxl_dft_half_expr(n->pool, length) : length;
   dims[3] = onnxl_shape_lit(n, 2);
 }
 
@@ -77,7 +70,7 @@ void
 onnxl_shape_rule_mel_weight_matrix(OnnxlShapeNode *n)
 {
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 2);
-  dims[0] = half_plus_one(n, onnxl_shape_scalar(n, 1));
+  dims[0] = onnxl_dft_half_expr(n->pool, onnxl_shape_scalar(n, 1));
   dims[1] = onnxl_shape_scalar(n, 0);
   onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "output_datatype"));
 }

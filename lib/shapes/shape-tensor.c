@@ -1,6 +1,7 @@
-/* Shapes themselves and what changes a shape but no value: Shape, Size, Identity, Reshape, Flatten, Squeeze, Unsqueeze,
+/* Shapes themselves and what changes a shape but no value: Shape, Size, Identity, Flatten, Squeeze, Unsqueeze,
  * Transpose, Expand, Tile, DepthToSpace, SpaceToDepth. */
 #include "shapes/shape-rules.h"
+#include "shapes/slice.h"
 
 /* Everything that is known of input 0 holds of output 0. */
 void
@@ -11,12 +12,6 @@ onnxl_shape_rule_identity(OnnxlShapeNode *n)
     n->outputs[0] = *input;
 }
 
-static int64_t
-clamp(int64_t value, int64_t min, int64_t max)
-{
-  return value < min ? min : value > max ? max : value;
-}
-
 void
 onnxl_shape_rule_shape(OnnxlShapeNode *n)
 {
@@ -24,17 +19,16 @@ onnxl_shape_rule_shape(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 1);
   if (!input)
     return;
-  int64_t rank = input->rank, start = 0, end = rank;
+  int64_t start = 0, end = input->rank, first, count;
   if (onnxl_shape_has(n, "start"))
     start = onnxl_shape_int(n, "start");
   if (onnxl_shape_has(n, "end"))
     end = onnxl_shape_int(n, "end");
-  start = clamp(start < 0 ? start + rank : start, 0, rank);
-  end = clamp(end < 0 ? end + rank : end, start, rank);
-  dims[0] = onnxl_shape_lit(n, end - start);
-  OnnxlExpr *contents = onnxl_shape_contents(n, 0, (uint64_t)(end - start));
-  for (int64_t i = start; contents && i < end; i++)
-    contents[i - start] = input->dims[i];
+  onnxl_slice_range(input->rank, start, end, 1, &first, &count);
+  dims[0] = onnxl_shape_lit(n, count);
+  OnnxlExpr *contents = onnxl_shape_contents(n, 0, (uint64_t)count);
+  for (int64_t i = 0; contents && i < count; i++)
+    contents[i] = input->dims[first + i];
 }
 
 void
@@ -45,201 +39,6 @@ onnxl_shape_rule_size(OnnxlShapeNode *n)
   OnnxlExpr *contents = onnxl_shape_contents(n, 0, 1);
   if (contents && input)
     contents[0] = onnxl_info_count(n->pool, input);
-}
-
-/* Reshape. An entry of the target is a size, 0 (which copies the input's dim at its place, unless allowzero is set) or
- * -1 (what is left). A symbolic entry may be 0 in a run, and then copies too; see zero_entries(). */
-
-typedef struct Target {
-  const OnnxlInfo *input; /* NULL: rank unknown */
-  const OnnxlExpr *entries;
-  uint32_t rank;
-  bool allow_zero;
-  int32_t rest;    /* the place of -1, or -1 */
-  OnnxlExpr *dims; /* the result */
-  bool *entry;     /* by place: dims came from the entry, not copied */
-} Target;
-
-static OnnxlExpr
-copied(const Target *t, uint32_t i)
-{
-  return t->input && i < t->input->rank ? t->input->dims[i] : NULL;
-}
-
-/* One entry, 0 and -1 apart. Negative in some runs: taken for a size, on the condition that it is one. */
-static OnnxlExpr
-entry_size(OnnxlShapeNode *n, OnnxlExpr e)
-{
-  if (!e || onnxl_shape_min(n, e) >= 0)
-    return e;
-  return onnxl_shape_assume(n, e, ONNXL_REL_GE, onnxl_shape_lit(n, 0)) ? e : NULL;
-}
-
-static bool
-read_entries(OnnxlShapeNode *n, Target *t)
-{
-  for (uint32_t i = 0; i < t->rank; i++) {
-    int64_t value;
-    OnnxlExpr e = t->entries[i];
-    if (!e || !onnxl_expr_is_int(e, &value)) {
-      t->dims[i] = entry_size(n, e);
-      t->entry[i] = true;
-    } else if (value == 0 && !t->allow_zero) {
-      if (t->input && i >= t->input->rank) {
-        onnxl_shape_error(n, "entry %u of the shape is 0, but the input has rank %u only", i, t->input->rank);
-        return false;
-      }
-      t->dims[i] = copied(t, i);
-    } else if (value == -1) {
-      if (t->rest >= 0) {
-        onnxl_shape_error(n, "the shape has -1 twice");
-        return false;
-      }
-      t->rest = (int32_t)i;
-    } else if (value < -1) {
-      onnxl_shape_error(n, "entry %u of the shape is %" G_GINT64_FORMAT, i, value);
-      return false;
-    } else {
-      t->dims[i] = e;
-      t->entry[i] = true;
-    }
-  }
-  return true;
-}
-
-/* What a symbolic entry that is 0 in a run means: it copies the input's dim d there. That is the same when d is 0 as
- * well, or when such a run fails:
- *  - next to a -1 it is fine if d is 0 too, since nothing can be inferred then; otherwise it is ruled out by a
- * constraint;
- *  - where the element counts are equal as expressions, the run fails unless another entry is 0 as well; two such
- * entries are ruled out by a constraint. Else the size is e if e >= 1 and d otherwise: e + d * (1 - min(e, 1)). */
-static void
-zero_entries(OnnxlShapeNode *n, Target *t)
-{
-  if (t->allow_zero || !t->input)
-    return;
-  OnnxlExpr one = onnxl_shape_lit(n, 1);
-  OnnxlExpr all = t->rest < 0 ? onnxl_shape_product(n, t->dims, 0, t->rank) : NULL;
-  bool counts_equal = all && all == onnxl_info_count(n->pool, t->input);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    OnnxlExpr e = t->dims[i], d = copied(t, i);
-    if (!t->entry[i] || !e || e == d || onnxl_shape_min(n, e) >= 1)
-      continue;
-    if (i >= t->input->rank) /* a 0 there is an error */
-      continue;
-    if (t->rest >= 0) {
-      if (!onnxl_shape_assume(n, e, ONNXL_REL_GE, one))
-        t->dims[i] = NULL;
-      continue;
-    }
-    if (counts_equal) {
-      bool sound = true;
-      for (uint32_t k = 0; k < t->rank && sound; k++)
-        if (k != i && t->dims[k] && onnxl_shape_min(n, t->dims[k]) < 1)
-          sound = onnxl_shape_assume(n, onnxl_expr_add(n->pool, e, t->dims[k]), ONNXL_REL_GE, one);
-      if (sound)
-        continue;
-    }
-    OnnxlExpr absent = onnxl_expr_sub(n->pool, one, onnxl_expr_min(n->pool, e, one));
-    t->dims[i] = onnxl_expr_add(n->pool, e, onnxl_expr_mul(n->pool, d, absent));
-  }
-}
-
-/* The count of the input over the product of the other entries; equal factors cancel first, so that unknown or very
- * large ones do no harm. A run in which they are 0 fails: nothing can be inferred. */
-static void
-infer_rest(OnnxlShapeNode *n, Target *t)
-{
-  OnnxlExpr upper = onnxl_shape_lit(n, 1), lower = upper;
-  bool used[ONNXL_SHAPE_MAX_RANK] = { false };
-  if (!t->input)
-    return;
-  for (uint32_t i = 0; i < t->rank; i++) {
-    if ((int32_t)i == t->rest)
-      continue;
-    bool cancelled = false;
-    for (uint32_t k = 0; k < t->input->rank && !cancelled; k++)
-      if (!used[k] && t->dims[i] && t->dims[i] == t->input->dims[k])
-        used[k] = cancelled = true;
-    if (!cancelled)
-      lower = onnxl_expr_mul(n->pool, lower, t->dims[i]);
-  }
-  for (uint32_t k = 0; k < t->input->rank; k++)
-    if (!used[k])
-      upper = onnxl_expr_mul(n->pool, upper, t->input->dims[k]);
-  int64_t divisor, count;
-  if (lower && onnxl_expr_is_int(lower, &divisor)) {
-    if (divisor == 0)
-      return;
-    if (upper && onnxl_expr_is_int(upper, &count) && count % divisor != 0) {
-      onnxl_shape_error(n, "%" G_GINT64_FORMAT " elements cannot be split over %" G_GINT64_FORMAT, count, divisor);
-      return;
-    }
-  }
-  t->dims[t->rest] = onnxl_expr_exact_div(n->pool, upper, lower);
-}
-
-static void
-check_counts(OnnxlShapeNode *n, const Target *t)
-{
-  OnnxlExpr all = onnxl_shape_product(n, t->dims, 0, t->rank), count = onnxl_info_count(n->pool, t->input);
-  if (!all || !count)
-    return;
-  OnnxlExprOrder order = onnxl_expr_compare(n->pool, all, count);
-  if (order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_NOT_EQUAL) {
-    OnnxlInfo info = { .has_rank = true, .rank = t->rank, .dims = t->dims };
-    onnxl_shape_error(n, "shape %s cannot become %s", onnxl_shape_text(n, t->input), onnxl_shape_text(n, &info));
-  }
-}
-
-static void
-reshape(OnnxlShapeNode *n, const OnnxlExpr *entries, uint32_t rank, bool allow_zero)
-{
-  if (rank > ONNXL_SHAPE_MAX_RANK)
-    return;
-  bool entry[ONNXL_SHAPE_MAX_RANK] = { false };
-  Target t = {
-    .input = onnxl_shape_ranked(n, 0),
-    .entries = entries,
-    .rank = rank,
-    .allow_zero = allow_zero,
-    .rest = -1,
-    .dims = onnxl_shape_output(n, 0, rank),
-    .entry = entry,
-  };
-  if (!read_entries(n, &t))
-    return;
-  zero_entries(n, &t);
-  if (t.rest >= 0)
-    infer_rest(n, &t);
-  else if (t.input)
-    check_counts(n, &t);
-  if (t.input)
-    onnxl_shape_move(n, 0, t.input, NULL, t.input->n_contents);
-}
-
-void
-onnxl_shape_rule_reshape(OnnxlShapeNode *n)
-{
-  uint32_t count;
-  if (n->schema->since < 5) {
-    OnnxlInt64List list = onnxl_attr_ints(n->proto, "shape");
-    OnnxlExpr *entries = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, list.count);
-    for (size_t i = 0; entries && i < list.count; i++)
-      entries[i] = onnxl_shape_lit(n, list.items[i]);
-    if (entries && list.count <= ONNXL_SHAPE_MAX_RANK)
-      reshape(n, entries, (uint32_t)list.count, false);
-    return;
-  }
-  bool allow_zero = n->schema->since >= 14 && onnxl_shape_int(n, "allowzero") != 0;
-  const OnnxlExpr *entries = onnxl_shape_values(n, 1, &count);
-  if (entries) {
-    reshape(n, entries, count, allow_zero);
-    return;
-  }
-  int64_t rank = onnxl_shape_length(n, 1);
-  if (rank >= 0 && rank <= ONNXL_SHAPE_MAX_RANK)
-    onnxl_shape_output(n, 0, (uint32_t)rank);
 }
 
 void

@@ -1,33 +1,21 @@
 /* Images, boxes and regions. */
-#include <math.h>
-
+#include "shapes/resize.h"
 #include "shapes/shape-rules.h"
 
 /* --- Resize and Upsample ------------------------------------------------------------------------------------------ */
 
-/* floor(size * scale). The scale is exact as p / 2^k when k is small, and then so is the product in the arithmetic of
- * any implementation; other scales are taken only where the precision makes no difference. */
+/* What a scale makes of a dim. */
 static OnnxlExpr
 scaled(OnnxlShapeNode *n, OnnxlExpr size, double scale)
 {
-  int64_t literal;
-  if (!size || !(scale > 0) || scale > 65536)
+  int64_t number, result;
+  if (!(scale > 0)) {
+    onnxl_shape_error(n, "a scale is %g", scale);
     return NULL;
-  if (onnxl_expr_is_int(size, &literal)) {
-    double wide = floor((double)literal * scale);
-    float narrow = floorf((float)literal * (float)scale);
-    return wide == (double)narrow && wide < 1e15 ? onnxl_shape_lit(n, (int64_t)wide) : NULL;
   }
-  double numerator = scale;
-  int64_t denominator = 1;
-  while (numerator != floor(numerator) && denominator < 1024) {
-    numerator *= 2;
-    denominator *= 2;
-  }
-  if (numerator != floor(numerator))
-    return NULL;
-  OnnxlExpr product = onnxl_expr_mul(n->pool, size, onnxl_shape_lit(n, (int64_t)numerator));
-  return onnxl_expr_floor_div(n->pool, product, onnxl_shape_lit(n, denominator));
+  if (!size || !onnxl_expr_is_int(size, &number))
+    return onnxl_resize_scaled_expr(n->pool, size, (float)scale);
+  return onnxl_resize_scaled(number, (float)scale, &result) ? onnxl_shape_lit(n, result) : NULL;
 }
 
 static const double *
@@ -50,10 +38,16 @@ resize_axes(OnnxlShapeNode *n, uint32_t rank, uint32_t count, uint32_t *axes)
     onnxl_shape_error(n, "%u values are given for %u axes", count, expected);
     return false;
   }
+  bool seen[ONNXL_SHAPE_MAX_RANK] = { false };
   for (uint32_t i = 0; i < count; i++) {
     axes[i] = i;
     if (list.count > 0 && !onnxl_shape_axis(n, list.items[i], rank, &axes[i]))
       return false;
+    if (seen[axes[i]]) {
+      onnxl_shape_error(n, "axis %u stands twice", axes[i]);
+      return false;
+    }
+    seen[axes[i]] = true;
   }
   return true;
 }
@@ -67,31 +61,26 @@ resize_to_sizes(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr *dims)
     return;
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = input->dims[i];
+  OnnxlAspect aspect = ONNXL_ASPECT_STRETCH;
   OnnxlStr policy =
     n->schema->since >= 18 ? onnxl_attr_string(n->schema, n->proto, "keep_aspect_ratio_policy") : (OnnxlStr){ 0 };
-  bool larger = onnxl_str_is(policy, "not_smaller"), smaller = onnxl_str_is(policy, "not_larger");
-  if (!larger && !smaller) {
-    for (uint32_t i = 0; i < count; i++)
-      dims[axes[i]] = sizes[i];
+  if (!onnxl_aspect_parse(policy, &aspect)) {
+    onnxl_shape_error(n, "keep_aspect_ratio_policy is '%.*s'", ONNXL_ARG(policy));
     return;
   }
-  /* One scale for all axes: the largest or the smallest of size / dim. */
-  int64_t to[ONNXL_SHAPE_MAX_RANK], from[ONNXL_SHAPE_MAX_RANK];
-  double scale = 0;
-  bool known = true;
-  for (uint32_t i = 0; i < count; i++) {
-    known = known && sizes[i] && onnxl_expr_is_int(sizes[i], &to[i]) && dims[axes[i]] &&
-            onnxl_expr_is_int(dims[axes[i]], &from[i]) && from[i] > 0;
-    double ratio = known ? (double)to[i] / (double)from[i] : 0;
-    if (i == 0 || (larger ? ratio > scale : ratio < scale))
-      scale = ratio;
+  int64_t to[ONNXL_SHAPE_MAX_RANK], from[ONNXL_SHAPE_MAX_RANK], fitted[ONNXL_SHAPE_MAX_RANK];
+  float unread[ONNXL_SHAPE_MAX_RANK];
+  bool numbers = true;
+  for (uint32_t i = 0; i < count && numbers; i++)
+    numbers =
+      sizes[i] && onnxl_expr_is_int(sizes[i], &to[i]) && dims[axes[i]] && onnxl_expr_is_int(dims[axes[i]], &from[i]);
+  if (numbers && !onnxl_resize_fitted(from, to, count, aspect, fitted, unread)) {
+    OnnxlInfo wanted = { .has_rank = true, .rank = count, .dims = sizes };
+    onnxl_shape_error(n, "shape %s cannot get the sizes %s", onnxl_shape_text(n, input), onnxl_shape_text(n, &wanted));
+    return;
   }
-  for (uint32_t i = 0; i < count; i++) {
-    double size = known ? scale * (double)from[i] : 0, below = size - floor(size);
-    /* Halves are rounded up; close to one the precision decides. */
-    bool clear = known && fabs(below - 0.5) > 1e-4 && size < 1e9;
-    dims[axes[i]] = clear ? onnxl_shape_lit(n, (int64_t)floor(size + 0.5)) : NULL;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    dims[axes[i]] = numbers ? onnxl_shape_lit(n, fitted[i]) : aspect == ONNXL_ASPECT_STRETCH ? sizes[i] : NULL;
 }
 
 static void
@@ -120,13 +109,10 @@ onnxl_shape_rule_resize(OnnxlShapeNode *n)
     return;
   }
   const OnnxlInfo *sizes = onnxl_shape_input(n, 3);
-  if (sizes && !(sizes->has_rank && sizes->rank == 1 && onnxl_shape_is(sizes->dims[0], 0))) {
+  if (sizes && !onnxl_shape_is(onnxl_info_count(n->pool, sizes), 0)) {
     resize_to_sizes(n, input, dims);
     return;
   }
-  OnnxlStr mode = onnxl_attr_string(n->schema, n->proto, "coordinate_transformation_mode");
-  if (onnxl_str_is(mode, "tf_crop_and_resize"))
-    return; /* the size depends on the region as well */
   resize_by_scales(n, 2, input, dims);
 }
 
