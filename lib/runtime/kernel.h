@@ -21,13 +21,14 @@ typedef struct OnnxlKernel {
   const char *name;
   bool (*run)(OnnxlKernelContext *context, GError **error);
   OnnxlKernelTypes types;
+  const char *variant; /* how it computes, as reports name it: "naive" = loops as the compiler makes them */
 } OnnxlKernel;
 
 /* Defines the descriptor that a row's kernel column names: ONNXL_KERNEL(conv, COMPUTES) over "static bool run_conv(…)".
  */
 #define ONNXL_KERNEL(id, kinds)               \
   extern const OnnxlKernel onnxl_kernel_##id; \
-  const OnnxlKernel onnxl_kernel_##id = { #id, run_##id, ONNXL_KERNEL_##kinds }
+  const OnnxlKernel onnxl_kernel_##id = { #id, run_##id, ONNXL_KERNEL_##kinds, "naive" }
 
 /* The kernel of a row, or NULL when it has none. */
 const OnnxlKernel *onnxl_kernel_of(OnnxlOp op);

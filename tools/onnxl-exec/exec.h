@@ -45,7 +45,8 @@ typedef struct Session {
   OnnxlValue **inputs;
   bool *given; /* which of them session_read_inputs() has read */
   OnnxlValue **outputs;
-  GPtrArray *observers; /* Observer, of the run that counts; owned, NULL = none */
+  GPtrArray *observers; /* Observer; owned, NULL = none */
+  GPtrArray *listening; /* those of them that see the next run */
   uint64_t *durations; /* nanoseconds of each counted run */
   uint32_t n_durations;
 } Session;
@@ -60,7 +61,7 @@ bool session_complete_inputs(Session *session, GError **error) G_GNUC_WARN_UNUSE
 bool session_read_command_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Lets an observer see the run; takes it over. */
 void session_watch(Session *session, Observer *observer);
-/* Warm-up runs, then the counted ones; events come from the last. */
+/* Warm-up runs, then the counted ones, which observers see. */
 bool session_run(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Lets every observer say what it saw; the first failure counts. */
 bool session_finish(Session *session, bool completed, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;

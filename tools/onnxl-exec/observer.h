@@ -11,12 +11,13 @@ struct Session;
 /* The head of every observer; the file that makes one puts its own members behind it. */
 typedef struct Observer Observer;
 struct Observer {
-  /* Called for each event of the run that counts. False with error stops the run. */
+  /* Called for each event of the last run, or of every run. False with error stops the run. */
   bool (*event)(Observer *observer, const OnnxlEvent *event, GError **error);
   /* Called once at the end, also when the run failed (completed is false then); reports go to out. NULL: nothing to say. */
   bool (*finish)(Observer *observer, bool completed, OnnxlOutput *out, GError **error);
   void (*free)(Observer *observer);
   bool takes_stdout; /* standard output is this observer's, so that the outputs are not printed */
+  bool every_run;    /* sees every run that counts (--repeat), not only the last */
 };
 
 /* Makes an observer for a session that is open. *ret_observer: NULL when no option asks for it; owned, also when it failed. */

@@ -18,7 +18,7 @@ static const OnnxlOption options[] = {
                  "the event log, a line an event; --format=json gives every field"),
   ONNXL_STRING(0, "event-kinds", "LIST", &exec_options.event_kinds,
                "only these events: names of actions or kinds, separated by commas"),
-  ONNXL_FLAG(0, "profile", &exec_options.profile, "print operator, duration, live and peak bytes of each node"),
+  ONNXL_FLAG(0, "profile", &exec_options.profile, "print duration, bytes and speed of each node, as median of --repeat"),
   ONNXL_CHOICE(0, "by", "node|op", &exec_options.profile_by, "sum up the profile by operator"),
   ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
   ONNXL_STRING(0, "trace", "FILE", &exec_options.trace, "write a trace that Chrome and Perfetto show"),

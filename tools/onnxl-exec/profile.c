@@ -1,121 +1,271 @@
-/* --profile: what each node, or each operator, took. */
+/* --profile: what each node, or each operator, took, and how that compares with what the machine can do. */
 #include <math.h>
 
 #include "cli/table.h"
 #include "exec.h"
+#include "machine.h"
+#include "memory/macs.h"
+#include "runtime/sizes.h"
+#include "support/error.h"
+#include "support/map.h"
 
-/* A node that has run. */
-typedef struct NodeRun {
+/* A node, or all nodes of an operator, in the runs that count. */
+typedef struct Row {
   const OnnxlNode *proto;
-  int64_t index;
-  uint64_t duration_ns, live_bytes, peak_bytes, workspace_bytes;
-} NodeRun;
+  const char *kernel; /* variant; "function" for a call */
+  int64_t index;      /* of the node */
+  uint32_t n_nodes;
+  uint64_t duration_ns, min_ns; /* median and least of the runs, summed up over the nodes */
+  uint64_t live_bytes, peak_bytes, workspace_bytes;
+  double operations, bytes; /* computed and moved; NAN = not known */
+} Row;
 
 typedef struct Profile {
   Observer observer;
   const OnnxlRun *run;
-  GArray *nodes; /* NodeRun */
+  const OnnxlPlan *plan;
+  uint32_t n_nodes;
+  Row *rows;         /* of the main graph's nodes */
+  GArray *durations; /* uint64_t: of all nodes of the first run, then of the next one */
+  OnnxlArena *arena;
+  OnnxlInference *inference; /* or NULL, when there are no costs */
+  const OnnxlCosts *costs;
+  OnnxlMap values;   /* value ids of the main graph by name */
+  OnnxlSizes *sizes; /* of symbols, as the values of the run tell them */
 } Profile;
+
+static bool
+bind_sizes(Profile *profile, const OnnxlEvent *event, GError **error)
+{
+  uint32_t v = profile->costs ? onnxl_map_get(&profile->values, event->name) : ONNXL_MAP_NONE;
+
+  return v == ONNXL_MAP_NONE || onnxl_sizes_bind(profile->sizes, &profile->inference->values[v], event->value) ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
+}
 
 static bool
 profile_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
   Profile *profile = (Profile *)observer;
 
-  (void)error;
-  if (event->action == ONNXL_EVENT_RUN_NODE) {
-    NodeRun node = { event->proto,      event->node,       event->duration_ns,
-                     event->live_bytes, event->peak_bytes, event->workspace_bytes };
-    g_array_append_val(profile->nodes, node);
-  }
+  if (event->action == ONNXL_EVENT_ADD)
+    return bind_sizes(profile, event, error);
+  if (event->action != ONNXL_EVENT_RUN_NODE)
+    return true;
+  const OnnxlStep *step = &profile->plan->main->steps[event->node];
+  profile->rows[event->node] = (Row){ .proto = event->proto,
+                                      .kernel = step->kernel ? step->kernel->variant : "function",
+                                      .index = event->node,
+                                      .n_nodes = 1,
+                                      .live_bytes = event->live_bytes,
+                                      .peak_bytes = event->peak_bytes,
+                                      .workspace_bytes = event->workspace_bytes };
+  g_array_append_val(profile->durations, event->duration_ns);
   return true;
 }
+
+/* --- figures of a node --- */
+
+static int
+compare_durations(const void *a, const void *b)
+{
+  const uint64_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static void
+sum_up_runs(Profile *profile)
+{
+  guint n_runs = profile->durations->len / profile->n_nodes;
+  g_autofree uint64_t *times = g_new(uint64_t, n_runs);
+
+  for (uint32_t n = 0; n < profile->n_nodes; n++) {
+    for (guint i = 0; i < n_runs; i++)
+      times[i] = g_array_index(profile->durations, uint64_t, i * profile->n_nodes + n);
+    qsort(times, n_runs, sizeof *times, compare_durations);
+    profile->rows[n].duration_ns = times[n_runs / 2];
+    profile->rows[n].min_ns = times[0];
+  }
+}
+
+static double
+evaluate(const Profile *profile, OnnxlExpr amount)
+{
+  int64_t value;
+  return amount && onnxl_expr_evaluate(amount, onnxl_sizes_lookup, profile->sizes, &value, NULL) ? (double)value : NAN;
+}
+
+static void
+find_costs(Profile *profile)
+{
+  for (uint32_t n = 0; n < profile->n_nodes; n++) {
+    Row *row = &profile->rows[n];
+    const OnnxlCost *cost = profile->costs ? &profile->costs->nodes[n] : NULL;
+    bool known = cost && !cost->at_most; /* bounds would make a node look faster than it is */
+    row->operations = known ? evaluate(profile, cost->flops) : NAN;
+    row->bytes = known ? evaluate(profile, cost->read) + evaluate(profile, cost->written) : NAN;
+  }
+}
+
+/* --- tables --- */
 
 static int
 slower_first(const void *a, const void *b)
 {
-  const NodeRun *x = a, *y = b;
+  const Row *x = a, *y = b;
   if (x->duration_ns != y->duration_ns)
     return x->duration_ns < y->duration_ns ? 1 : -1;
   return (x->index > y->index) - (x->index < y->index);
 }
 
-static void
-print_nodes(Profile *profile, OnnxlOutput *out)
+static int
+compare_operators(const Row *a, const Row *b)
 {
-  static const OnnxlColumn columns[] = { { "node", true },        { "op", false },  { "name", false },
-                                         { "duration_ns", true }, { "live", true }, { "peak", true },
-                                         { "workspace", true } };
-  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
-  if (exec_options.top > 0)
-    g_array_sort(profile->nodes, slower_first);
-  for (guint i = 0; i < profile->nodes->len && (exec_options.top == 0 || i < exec_options.top); i++) {
-    const NodeRun *node = &g_array_index(profile->nodes, NodeRun, i);
-    onnxl_table_int64(table, node->index);
-    onnxl_table_text(table, node->proto->op_type);
-    onnxl_table_text(table, node->proto->name.data ? node->proto->name : ONNXL_STR(""));
-    onnxl_table_int64(table, (int64_t)node->duration_ns);
-    onnxl_table_int64(table, (int64_t)node->live_bytes);
-    onnxl_table_int64(table, (int64_t)node->peak_bytes);
-    onnxl_table_int64(table, (int64_t)node->workspace_bytes);
-  }
-  onnxl_table_write(table, profile->run->common.format, out);
-  onnxl_table_free(table);
+  int order = onnxl_str_compare(a->proto->domain, b->proto->domain);
+  return order != 0 ? order : onnxl_str_compare(a->proto->op_type, b->proto->op_type);
 }
 
 static int
 by_operator(const void *a, const void *b)
 {
-  const NodeRun *x = a, *y = b;
-  int order = onnxl_str_compare(x->proto->domain, y->proto->domain);
-  return order != 0 ? order : onnxl_str_compare(x->proto->op_type, y->proto->op_type);
+  const Row *x = a, *y = b;
+  int order = compare_operators(x, y);
+  return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Makes the rows those of operators, slowest first. Returns: their number. */
+static uint32_t
+sum_up_operators(Row *rows, uint32_t n)
+{
+  uint32_t n_sums = 0;
+
+  qsort(rows, n, sizeof *rows, by_operator);
+  for (uint32_t i = 0; i < n; i++) {
+    const Row row = rows[i];
+    Row *last = n_sums > 0 ? &rows[n_sums - 1] : NULL;
+    if (!last || compare_operators(last, &row) != 0) {
+      rows[n_sums++] = row;
+      continue;
+    }
+    last->n_nodes++;
+    last->duration_ns += row.duration_ns;
+    last->min_ns += row.min_ns;
+    last->live_bytes = MAX(last->live_bytes, row.live_bytes);
+    last->peak_bytes = MAX(last->peak_bytes, row.peak_bytes);
+    last->workspace_bytes = MAX(last->workspace_bytes, row.workspace_bytes);
+    last->operations += row.operations;
+    last->bytes += row.bytes;
+    if (strcmp(last->kernel, row.kernel) != 0)
+      last->kernel = "several";
+  }
+  qsort(rows, n_sums, sizeof *rows, slower_first);
+  return n_sums;
+}
+
+/* A cell with so many decimals, empty for what is not known. */
+static void
+add_number(OnnxlTable *table, double number, double decimals)
+{
+  if (isfinite(number))
+    onnxl_table_double(table, round(number * decimals) / decimals);
+  else
+    onnxl_table_none(table);
 }
 
 static void
-print_operators(Profile *profile, OnnxlOutput *out)
+add_percent(OnnxlTable *table, double part, double whole)
 {
-  static const OnnxlColumn columns[] = {
-    { "op", false }, { "nodes", true }, { "duration_ns", true }, { "percent", true }
-  };
-  GArray *sums = g_array_new(FALSE, FALSE, sizeof(NodeRun)); /* index: number of nodes */
-  uint64_t total = 0;
-  g_array_sort(profile->nodes, by_operator);
-  for (guint i = 0; i < profile->nodes->len; i++) {
-    NodeRun node = g_array_index(profile->nodes, NodeRun, i);
-    NodeRun *last = sums->len > 0 ? &g_array_index(sums, NodeRun, sums->len - 1) : NULL;
-    total += node.duration_ns;
-    if (last && by_operator(last, &node) == 0) {
-      last->duration_ns += node.duration_ns;
-      last->index++;
-      continue;
+  add_number(table, whole > 0 ? 100 * part / whole : NAN, 10);
+}
+
+#define MEMORY_COLUMNS { "live", true }, { "peak", true }, { "workspace", true }
+
+static void
+add_memory(OnnxlTable *table, const Row *row)
+{
+  onnxl_table_int64(table, (int64_t)row->live_bytes);
+  onnxl_table_int64(table, (int64_t)row->peak_bytes);
+  onnxl_table_int64(table, (int64_t)row->workspace_bytes);
+}
+
+#define SPEED_COLUMNS                                                                                              \
+  { "min_ns", true }, { "sum_ns", true }, { "sum_percent", true }, { "gflops", true }, { "gflops_percent", true }, \
+    { "gbytes", true }, { "gbytes_percent", true }, { "kernel", false }
+
+static void
+add_speed(OnnxlTable *table, const Row *row, uint64_t sum_ns, uint64_t total_ns, const Machine *machine)
+{
+  double gflops = row->operations > 0 ? row->operations / (double)row->duration_ns : NAN;
+  double gbytes = row->bytes / (double)row->duration_ns;
+
+  onnxl_table_int64(table, (int64_t)row->min_ns);
+  onnxl_table_int64(table, (int64_t)sum_ns);
+  add_percent(table, (double)sum_ns, (double)total_ns);
+  add_number(table, gflops, 1000);
+  add_percent(table, gflops, machine->gflops);
+  add_number(table, gbytes, 1000);
+  add_percent(table, gbytes, machine->gbytes);
+  onnxl_table_text(table, onnxl_str(row->kernel));
+}
+
+static void
+print_rows(const Profile *profile, const Row *rows, uint32_t n, OnnxlOutput *out)
+{
+  static const OnnxlColumn node_columns[] = { { "node", true },        { "op", false }, { "name", false },
+                                              { "duration_ns", true }, MEMORY_COLUMNS,  { "percent", true },
+                                              SPEED_COLUMNS };
+  static const OnnxlColumn op_columns[] = { { "op", false },     { "nodes", true }, { "duration_ns", true },
+                                            { "percent", true }, MEMORY_COLUMNS,    SPEED_COLUMNS };
+  bool by_op = exec_options.profile_by == 1;
+  OnnxlTable *table = by_op ? onnxl_table_new(op_columns, G_N_ELEMENTS(op_columns))
+                            : onnxl_table_new(node_columns, G_N_ELEMENTS(node_columns));
+  Machine machine = machine_measure(profile->plan->allocator);
+  uint64_t total_ns = 0, sum_ns = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    total_ns += rows[i].duration_ns;
+  for (uint32_t i = 0; i < n && (exec_options.top == 0 || i < exec_options.top); i++) {
+    const Row *row = &rows[i];
+    sum_ns += row->duration_ns;
+    if (by_op) {
+      onnxl_table_text(table, row->proto->op_type);
+      onnxl_table_int64(table, row->n_nodes);
+      onnxl_table_int64(table, (int64_t)row->duration_ns);
+      add_percent(table, (double)row->duration_ns, (double)total_ns);
+      add_memory(table, row);
+    } else {
+      onnxl_table_int64(table, row->index);
+      onnxl_table_text(table, row->proto->op_type);
+      onnxl_table_text(table, row->proto->name.data ? row->proto->name : ONNXL_STR(""));
+      onnxl_table_int64(table, (int64_t)row->duration_ns);
+      add_memory(table, row);
+      add_percent(table, (double)row->duration_ns, (double)total_ns);
     }
-    node.index = 1;
-    g_array_append_val(sums, node);
-  }
-  g_array_sort(sums, slower_first);
-  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
-  for (guint i = 0; i < sums->len && (exec_options.top == 0 || i < exec_options.top); i++) {
-    const NodeRun *sum = &g_array_index(sums, NodeRun, i);
-    onnxl_table_text(table, sum->proto->op_type);
-    onnxl_table_int64(table, sum->index);
-    onnxl_table_int64(table, (int64_t)sum->duration_ns);
-    onnxl_table_double(table, total > 0 ? round(1000.0 * (double)sum->duration_ns / (double)total) / 10 : 0);
+    add_speed(table, row, sum_ns, total_ns, &machine);
   }
   onnxl_table_write(table, profile->run->common.format, out);
   onnxl_table_free(table);
-  g_array_free(sums, TRUE);
+  if (profile->run->common.format == ONNXL_FORMAT_TABLE)
+    onnxl_output_printf(out, "one thread of this machine: %.1f GFLOP/s, %.1f GB/s\n", machine.gflops, machine.gbytes);
 }
 
 static bool
 profile_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **error)
 {
   Profile *profile = (Profile *)observer;
+  uint32_t n = profile->n_nodes;
 
   (void)error;
-  if (completed && exec_options.profile_by == 1)
-    print_operators(profile, out);
-  else if (completed)
-    print_nodes(profile, out);
+  if (!completed)
+    return true;
+  if (n > 0)
+    sum_up_runs(profile);
+  find_costs(profile);
+  if (exec_options.profile_by == 1)
+    n = sum_up_operators(profile->rows, n);
+  else if (exec_options.top > 0)
+    qsort(profile->rows, n, sizeof *profile->rows, slower_first);
+  print_rows(profile, profile->rows, n, out);
   return true;
 }
 
@@ -124,21 +274,53 @@ profile_free(Observer *observer)
 {
   Profile *profile = (Profile *)observer;
 
-  g_array_free(profile->nodes, TRUE);
+  g_free(profile->rows);
+  g_array_free(profile->durations, TRUE);
+  onnxl_sizes_free(profile->sizes);
+  onnxl_inference_free(profile->inference);
+  onnxl_arena_free(profile->arena);
   g_free(profile);
+}
+
+/* What the nodes compute and move. A model that cannot be inferred has a profile without it; what is wrong is the business
+ * of onnxl-shapes. */
+static void
+prepare_costs(Profile *profile, const OnnxlModel *model)
+{
+  OnnxlDiagSink *sink = onnxl_diag_sink_new(NULL);
+
+  profile->inference = onnxl_infer(model, &(OnnxlInferOptions){ 0 }, profile->arena, sink, NULL);
+  onnxl_diag_sink_free(sink);
+  profile->costs = profile->inference ? onnxl_costs_new(profile->inference, profile->arena, NULL) : NULL;
+  if (!profile->costs)
+    return;
+  const OnnxlIndex *index = profile->inference->index;
+  profile->values = onnxl_map_new(profile->arena, index->n_values);
+  for (uint32_t v = 0; v < index->n_values; v++)
+    if (index->values[v].graph == 0)
+      onnxl_map_put(&profile->values, index->values[v].name, v, NULL);
 }
 
 bool
 profile_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GError **error)
 {
-  (void)session;
+  const OnnxlModel *model = session->model;
+
   (void)error;
   if (!exec_options.profile)
     return true;
   Profile *profile = g_new0(Profile, 1);
-  profile->observer = (Observer){ profile_event, profile_finish, profile_free, true };
-  profile->run = run;
-  profile->nodes = g_array_new(FALSE, FALSE, sizeof(NodeRun));
+  profile->observer =
+    (Observer){ profile_event, profile_finish, profile_free, .takes_stdout = true, .every_run = true };
   *ret_observer = &profile->observer;
+  profile->run = run;
+  profile->plan = session->plan;
+  profile->n_nodes = session->plan->main->index->graphs[0].n_nodes;
+  profile->rows = g_new0(Row, profile->n_nodes);
+  profile->durations = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+  profile->sizes = onnxl_sizes_new();
+  profile->arena =
+    onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
+  prepare_costs(profile, model);
   return true;
 }

@@ -10,8 +10,10 @@
 void
 session_watch(Session *session, Observer *observer)
 {
-  if (!session->observers)
+  if (!session->observers) {
     session->observers = g_ptr_array_new();
+    session->listening = g_ptr_array_new();
+  }
   g_ptr_array_add(session->observers, observer);
 }
 
@@ -145,6 +147,21 @@ session_explain(const Session *session, OnnxlRun *run, GError *failed, GError **
   return false;
 }
 
+/* Lets those observers hear the next run that want to. */
+static void
+listen(Session *session, bool counts, bool last)
+{
+  if (!session->observers)
+    return;
+  g_ptr_array_set_size(session->listening, 0);
+  for (guint i = 0; counts && i < session->observers->len; i++) {
+    Observer *observer = g_ptr_array_index(session->observers, i);
+    if (last || observer->every_run)
+      g_ptr_array_add(session->listening, observer);
+  }
+  onnxl_executor_listen(session->executor, session->listening->len > 0 ? forward_event : NULL, session->listening);
+}
+
 bool
 session_run(Session *session, GError **error)
 {
@@ -155,8 +172,7 @@ session_run(Session *session, GError **error)
     struct timespec start, end;
     for (uint32_t o = 0; o < n_outputs; o++)
       g_clear_pointer(&session->outputs[o], onnxl_value_unref);
-    if (i + 1 == total && session->observers)
-      onnxl_executor_listen(session->executor, forward_event, session->observers);
+    listen(session, i >= exec_options.warmup, i + 1 == total);
     clock_gettime(CLOCK_MONOTONIC, &start);
     if (!onnxl_executor_run(session->executor, session->inputs, session->outputs, error))
       return false;
@@ -175,8 +191,8 @@ session_close(Session *session)
     Observer *observer = g_ptr_array_index(session->observers, i);
     observer->free(observer);
   }
-  if (session->observers)
-    g_ptr_array_free(session->observers, TRUE);
+  g_clear_pointer(&session->observers, g_ptr_array_unref);
+  g_clear_pointer(&session->listening, g_ptr_array_unref);
   for (uint32_t i = 0; session->executor && i < onnxl_executor_n_inputs(session->executor); i++)
     onnxl_value_unref(session->inputs[i]);
   for (uint32_t i = 0; session->executor && i < onnxl_executor_n_outputs(session->executor); i++)
