@@ -29,8 +29,8 @@ sniff(OnnxlStr input)
   return i < input.size && input.data[i] == '{' ? FORMAT_JSON : FORMAT_TEXT;
 }
 
-OnnxlModel *
-onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
+static OnnxlModel *
+load(const char *path, const OnnxlLimits *limits, bool weights_only, OnnxlDiagSink *sink, GError **error)
 {
   OnnxlFile *file = onnxl_file_open(path, limits->max_memory, error);
   bool done = false;
@@ -52,7 +52,9 @@ onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sin
   } else {
     switch (sniff(input)) {
     case FORMAT_BINARY:
-      done = onnxl_wire_read(&onnxl_model_descriptor, input, 0, limits, model->arena, &model->proto, sink, error);
+      done = weights_only
+               ? onnxl_wire_read_weights(input, limits, model->arena, &model->proto, sink, error)
+               : onnxl_wire_read(&onnxl_model_descriptor, input, 0, limits, model->arena, &model->proto, sink, error);
       break;
     case FORMAT_TEXT:
       done = onnxl_text_read(input, limits->max_depth, model, sink, error);
@@ -66,4 +68,16 @@ onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sin
     return model;
   onnxl_model_free(model);
   return NULL;
+}
+
+OnnxlModel *
+onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
+{
+  return load(path, limits, false, sink, error);
+}
+
+OnnxlModel *
+onnxl_model_load_weights(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
+{
+  return load(path, limits, true, sink, error);
 }

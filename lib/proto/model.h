@@ -419,6 +419,11 @@ void onnxl_model_free(OnnxlModel *model);
 OnnxlModel *onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for looking at tensors, and for writing the model as binary: the nodes of a binary model may then be there as
+ * onnxl_wire_read_weights() has them. */
+OnnxlModel *onnxl_model_load_weights(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
 /* Adds n zeroed items to a list of the model's arena, by copying it once into a larger block: to add many, add them at
  * once. Evaluates to the address of the first new item; NULL when the arena is exhausted. */
 #define ONNXL_EXTEND(arena, list, n)                                                                                   \

@@ -32,6 +32,7 @@ typedef struct Reader {
   OnnxlDiagSink *sink;
   GError **error;
   uint8_t (*rows)[MAX_NUMBER]; /* by message and field number: position in its rows plus 1, or 0 */
+  bool weights_only;
 } Reader;
 
 /* One field as it stands on the wire. */
@@ -528,14 +529,73 @@ set_field(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const F
   return true;
 }
 
+/* Checks a message as read_message() does, without keeping anything, up to the first tensor or graph in it. */
 static bool
-read_message(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, void *message)
+find_weights(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, bool *ret_found)
+{
+  const char *at = bytes.data, *end = bytes.data + bytes.size;
+
+  *ret_found = descriptor == &onnxl_tensor_descriptor || descriptor == &onnxl_graph_descriptor;
+  if (depth > reader->limits->max_depth)
+    return too_deep(reader);
+  while (at < end && !*ret_found) {
+    Field field;
+
+    if (!read_field(reader, &at, end, depth, &field))
+      return false;
+    const OnnxlFieldDescriptor *known = known_field(reader, descriptor, &field);
+    if (!known && field.wire_type == WIRE_END_GROUP)
+      return invalid(reader, field.at, ONNXL_DIAG_WIRE, "the end of a group that was not started");
+    if (!known || field.wire_type != WIRE_BYTES)
+      continue;
+    if (known->kind == ONNXL_FIELD_MESSAGE) {
+      if (!find_weights(reader, known->message, field.bytes, depth + 1, ret_found))
+        return false;
+    } else if (wire_type_of(known) != WIRE_BYTES && !check_packed(reader, known, &field)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The list of nodes that a graph or function has; NULL for other messages. */
+static const OnnxlFieldDescriptor *
+node_list(const OnnxlMessageDescriptor *descriptor)
+{
+  for (size_t i = 0; i < descriptor->n_fields; i++)
+    if (descriptor->fields[i].message == &onnxl_node_descriptor)
+      return &descriptor->fields[i];
+  return NULL;
+}
+
+/* Whether the nodes of a message may stay as they are: none of them holds a tensor or a graph. */
+static bool
+nodes_stay_closed(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth,
+                  bool *ret_closed)
+{
+  const char *at = bytes.data, *end = bytes.data + bytes.size;
+  bool found = false;
+
+  while (at < end && !found) {
+    Field field;
+
+    if (!read_field(reader, &at, end, depth, &field))
+      return false;
+    const OnnxlFieldDescriptor *known = known_field(reader, descriptor, &field);
+    if (known && known->message == &onnxl_node_descriptor &&
+        !find_weights(reader, known->message, field.bytes, depth + 1, &found))
+      return false;
+  }
+  *ret_closed = !found;
+  return true;
+}
+
+static bool
+read_fields(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, void *message)
 {
   OnnxlUnknownList *unknown = &((OnnxlMessage *)message)->unknown;
   Walk walk; /* without room[], which few messages need */
 
-  if (depth > reader->limits->max_depth)
-    return too_deep(reader);
   walk.descriptor = descriptor;
   walk.message = message;
   walk.at = bytes.data;
@@ -565,14 +625,36 @@ read_message(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr 
   return true;
 }
 
-bool
-onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, const OnnxlLimits *limits,
-                OnnxlArena *arena, void *message, OnnxlDiagSink *sink, GError **error)
+static bool
+read_message(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint32_t depth, void *message)
+{
+  const OnnxlFieldDescriptor *nodes = reader->weights_only ? node_list(descriptor) : NULL;
+  bool closed = false;
+
+  if (depth > reader->limits->max_depth)
+    return too_deep(reader);
+  /* A message in two pieces has its closed nodes first, since they are written so. */
+  if (nodes && ((OnnxlStrList *)onnxl_field_member(nodes, message))->count == 0 &&
+      !nodes_stay_closed(reader, descriptor, bytes, depth, &closed))
+    return false;
+  if (!closed)
+    return read_fields(reader, descriptor, bytes, depth, message);
+  /* Without a row they are unknown fields. No message of this kind is in this one, since it could only be in a node. */
+  uint8_t *row = &reader->rows[descriptor->id][nodes->number], saved = *row;
+  *row = 0;
+  bool done = read_fields(reader, descriptor, bytes, depth, message);
+  *row = saved;
+  return done;
+}
+
+static bool
+read_input(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, const OnnxlLimits *limits,
+           bool weights_only, OnnxlArena *arena, void *message, OnnxlDiagSink *sink, GError **error)
 {
   /* An empty string at the end of the input still needs a pointer, or it would look absent. */
   OnnxlStr input = { bytes.data ? bytes.data : "", bytes.size };
   uint8_t rows[ONNXL_N_MESSAGES][MAX_NUMBER] = { 0 };
-  Reader reader = { input.data, base, limits, arena, sink, error, rows };
+  Reader reader = { input.data, base, limits, arena, sink, error, rows, weights_only };
 
   for (size_t i = 0; i < ONNXL_N_MESSAGES; i++) {
     const OnnxlMessageDescriptor *known = onnxl_message_descriptors[i];
@@ -583,4 +665,18 @@ onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64
     }
   }
   return read_message(&reader, descriptor, input, 0, message);
+}
+
+bool
+onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, const OnnxlLimits *limits,
+                OnnxlArena *arena, void *message, OnnxlDiagSink *sink, GError **error)
+{
+  return read_input(descriptor, bytes, base, limits, false, arena, message, sink, error);
+}
+
+bool
+onnxl_wire_read_weights(OnnxlStr bytes, const OnnxlLimits *limits, OnnxlArena *arena, OnnxlModelProto *model,
+                        OnnxlDiagSink *sink, GError **error)
+{
+  return read_input(&onnxl_model_descriptor, bytes, 0, limits, true, arena, model, sink, error);
 }

@@ -244,17 +244,44 @@ put_unknown(Writer *writer, const OnnxlUnknownField *field)
   put_tag(writer, field->number, field->wire_type);
 }
 
+/* Whether an unknown field is an item of the list, which was not read: see onnxl_wire_read_weights(). */
+static inline bool
+is_closed_item(const OnnxlFieldDescriptor *list, const OnnxlUnknownField *field)
+{
+  return list->number == field->number && list->kind == ONNXL_FIELD_MESSAGE && field->wire_type == WIRE_BYTES;
+}
+
+static bool
+is_closed(const OnnxlMessageDescriptor *descriptor, const OnnxlUnknownField *field)
+{
+  for (size_t i = 0; i < descriptor->n_fields; i++)
+    if (is_closed_item(&descriptor->fields[i], field))
+      return true;
+  return false;
+}
+
+static void
+put_closed(Writer *writer, const OnnxlFieldDescriptor *list, const OnnxlUnknownList *unknown)
+{
+  for (size_t i = unknown->count; i-- > 0;)
+    if (is_closed_item(list, &unknown->items[i]))
+      put_unknown(writer, &unknown->items[i]);
+}
+
 static void
 put_message(Writer *writer, const OnnxlMessageDescriptor *descriptor, const void *message)
 {
   const OnnxlUnknownList *unknown = &((const OnnxlMessage *)message)->unknown;
 
   for (size_t i = unknown->count; i-- > 0;)
-    put_unknown(writer, &unknown->items[i]);
+    if (!is_closed(descriptor, &unknown->items[i]))
+      put_unknown(writer, &unknown->items[i]);
   for (const OnnxlFieldDescriptor *field = descriptor->fields + descriptor->n_fields; field != descriptor->fields;) {
     field--;
     if (onnxl_field_is_set(field, message))
       put_field(writer, field, onnxl_field_member(field, message));
+    if (unknown->count > 0)
+      put_closed(writer, field, unknown);
   }
 }
 

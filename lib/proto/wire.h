@@ -11,6 +11,12 @@
 bool onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, uint64_t base, const OnnxlLimits *limits,
                      OnnxlArena *arena, void *message, OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for a model of which only tensors matter: nodes are checked, but those of a graph or function in which no node
+ * holds a tensor or a graph stay unknown fields of it, which take a tenth of the memory. onnxl_wire_write() puts such
+ * fields where the list would stand. */
+bool onnxl_wire_read_weights(OnnxlStr bytes, const OnnxlLimits *limits, OnnxlArena *arena, OnnxlModelProto *model,
+                             OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Encoded size in bytes. False on overflow of 64 bits. */
 bool onnxl_wire_size(const OnnxlMessageDescriptor *descriptor, const void *message, uint64_t *ret_size);
 

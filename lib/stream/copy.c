@@ -15,6 +15,7 @@ enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
   PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
+  FULL_PIPES = 128 << 20,    /* bytes that go through whole pipes, see pipe_share() */
   BUFFER_SIZE = 128 << 10,   /* of read/write */
   WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
 };
@@ -230,6 +231,15 @@ drain_pipe(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
+/* Bytes to splice at a time. The system caches what is written in blocks as large as they come in: a whole pipe at a time is a
+ * tenth faster than half of it. But blocks of 1 MiB run out; in a virtual machine the next ones are those that the host took
+ * back, and getting them again takes six times as long as the copy. */
+static uint64_t
+pipe_share(const OnnxlCopier *copier)
+{
+  return copier->stats.by_method[ONNXL_COPY_SPLICE] < FULL_PIPES ? copier->pipe_size : (copier->pipe_size + 1) / 2;
+}
+
 static Step
 step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, uint64_t *length, GError **error)
 {
@@ -240,7 +250,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
   }
   while (*length > 0) {
     off_t from = (off_t)source->offset;
-    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), copier->pipe_size);
+    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), pipe_share(copier));
     ssize_t n = splice(source->fd, &from, copier->pipe[1], NULL, wanted, SPLICE_F_MOVE);
     if (n < 0 && errno == EINTR)
       continue;
@@ -401,16 +411,14 @@ copy_forced(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uin
 static bool
 copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
 {
-  OnnxlCopyMethod order[] = { ONNXL_COPY_RANGE, ONNXL_COPY_SPLICE, ONNXL_COPY_READ_WRITE };
+  OnnxlCopyMethod order[] = { ONNXL_COPY_SPLICE, ONNXL_COPY_RANGE, ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
-  /* Where copy_file_range() shifts bytes against the pages, the kernel does so through a pipe of its own, of 16 pages:
-   * a third slower than through ours. A file system that copies on a server is not slowed down by that. Whole pages are
-   * left to copy_file_range() all the same: splicing them was measured a sixth faster up to 100 MB, but several times
-   * slower at a gigabyte on ext4. */
-  if (!copier->remote && (source.offset - dest.offset) % PAGE != 0) {
-    order[0] = ONNXL_COPY_SPLICE;
-    order[1] = ONNXL_COPY_RANGE;
+  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than ours,
+   * and a third where it shifts bytes against the pages. A file system that copies on a server does not. */
+  if (copier->remote) {
+    order[0] = ONNXL_COPY_RANGE;
+    order[1] = ONNXL_COPY_SPLICE;
   }
   for (size_t i = 0; i < G_N_ELEMENTS(order) && step == STEP_REFUSED; i++) {
     if (copier->refused[order[i]])

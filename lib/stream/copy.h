@@ -7,9 +7,9 @@
 
 #include "support/str.h"
 
-/* How bytes get from one file into the other, best first. */
+/* How bytes get from one file into the other. */
 typedef enum OnnxlCopyMethod {
-  ONNXL_COPY_AUTO,       /* the first that works between two files, tried anew for each pair */
+  ONNXL_COPY_AUTO,       /* the fastest that works between two files, tried anew for each pair */
   ONNXL_COPY_REFLINK,    /* FICLONERANGE: both files share the blocks, nothing is copied */
   ONNXL_COPY_RANGE,      /* copy_file_range() */
   ONNXL_COPY_SPLICE,     /* splice() through an enlarged pipe */

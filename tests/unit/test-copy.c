@@ -101,7 +101,7 @@ test_methods(void)
   }
 }
 
-/* A source whose pages do not line up with those of the destination goes through the pipe, another one does not. */
+/* Between local files bytes go through the pipe, whether the pages of both line up or not. */
 static void
 test_choice(void)
 {
@@ -114,7 +114,7 @@ test_choice(void)
   CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[ONNXL_COPY_SPLICE], 50000);
   CU_ASSERT_TRUE(onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 65537, "s" }, (OnnxlCopyPlace){ dest, 65537, "d" },
                                   50000, NULL));
-  CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[ONNXL_COPY_SPLICE], 50000);
+  CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[ONNXL_COPY_SPLICE], 100000);
   onnxl_copier_free(copier);
   close(dest);
 }

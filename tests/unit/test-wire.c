@@ -23,6 +23,17 @@ read_limited(OnnxlStr bytes, uint32_t max_depth, size_t budget)
   return result;
 }
 
+/* Nodes may stay closed. */
+static Result
+read_weights(OnnxlStr bytes, uint32_t max_depth)
+{
+  Result result = { .arena = onnxl_arena_new(SIZE_MAX), .sink = onnxl_diag_sink_new("test") };
+  OnnxlLimits limits = { .max_depth = max_depth };
+
+  result.ok = onnxl_wire_read_weights(bytes, &limits, result.arena, &result.model, result.sink, &result.error);
+  return result;
+}
+
 static Result
 read_bytes(OnnxlStr bytes)
 {
@@ -268,6 +279,23 @@ test_budget(void)
   g_byte_array_free(bytes, TRUE);
 }
 
+/* Reading bytes for their weights tells the same faults, and what is written then is the model that full was read into. */
+static void
+check_weights(const Result *full, OnnxlStr bytes, uint32_t max_depth)
+{
+  Result weights = read_weights(bytes, max_depth);
+
+  CU_ASSERT_EQUAL(weights.ok, full->ok);
+  if (weights.ok && full->ok) {
+    GByteArray *again = write_bytes(&weights.model);
+    Result second = read_bytes(onnxl_str_n((char *)again->data, again->len));
+    CU_ASSERT_TRUE(second.ok && onnxl_message_equal(&onnxl_model_descriptor, &full->model, &second.model));
+    clear(&second);
+    g_byte_array_free(again, TRUE);
+  }
+  clear(&weights);
+}
+
 /* Random bytes, and a valid start with random changes: any answer but a crash. */
 static void
 test_random_bytes(void)
@@ -282,7 +310,8 @@ test_random_bytes(void)
       bytes[i] = (guint8)(round % 2 ? g_rand_int(rand) : start[i % sizeof start]);
     for (int i = 0; i < 3; i++)
       bytes[g_rand_int_range(rand, 0, sizeof bytes)] = (guint8)g_rand_int(rand);
-    Result r = read_limited(onnxl_str_n((char *)bytes, (size_t)g_rand_int_range(rand, 0, sizeof bytes + 1)), 20, 1 << 22);
+    OnnxlStr input = onnxl_str_n((char *)bytes, (size_t)g_rand_int_range(rand, 0, sizeof bytes + 1));
+    Result r = read_limited(input, 20, 1 << 22);
     CU_ASSERT(r.ok || r.error != NULL);
     if (r.ok) {
       /* What was read can be written, and read again gives the same. */
@@ -292,13 +321,51 @@ test_random_bytes(void)
       clear(&second);
       g_byte_array_free(again, TRUE);
     }
+    check_weights(&r, input, 20);
     clear(&r);
   }
   g_rand_free(rand);
 }
 
+/* model { graph { node {"x" -> "y" : Neg}, the same node, name, initializer, unknown field }, function { name, the
+ * same node } } */
+static void
+test_closed_nodes(void)
+{
+#define NODE 0x0a, 1, 'x', 0x12, 1, 'y', 0x22, 3, 'N', 'e', 'g'
+  OnnxlStr closed = BYTES(0x3a, 35, 0x0a, 11, NODE, 0x0a, 11, NODE, 0x12, 1, 'g', 0x2a, 2, 0x10, 1, 0x42, 0,
+                          0xca - 256, 0x01, 16, 0x0a, 1, 'f', 0x3a, 11, NODE);
+  Result full = read_bytes(closed), weights = read_weights(closed, 200);
+
+  CU_ASSERT_TRUE_FATAL(full.ok && weights.ok);
+  CU_ASSERT_EQUAL(full.model.graph->node.count, 2);
+  CU_ASSERT_EQUAL(weights.model.graph->node.count, 0);
+  CU_ASSERT_EQUAL(weights.model.graph->initializer.count, 1);
+  CU_ASSERT_EQUAL_FATAL(weights.model.functions.count, 1);
+  CU_ASSERT_EQUAL(weights.model.functions.items[0].node.count, 0);
+  /* Even the bytes are the same: closed nodes stand where the list would. */
+  GByteArray *again[] = { write_bytes(&full.model), write_bytes(&weights.model) };
+  CU_ASSERT_TRUE(again[0]->len == again[1]->len && memcmp(again[0]->data, again[1]->data, again[0]->len) == 0);
+  g_byte_array_free(again[0], TRUE);
+  g_byte_array_free(again[1], TRUE);
+  clear(&weights);
+  clear(&full);
+
+  /* A node with a tensor opens all nodes of its graph; a graph in two pieces keeps their order. */
+  OnnxlStr open = BYTES(0x3a, 13, 0x0a, 11, NODE, 0x3a, 24, 0x0a, 9, 0x2a, 7, 0x0a, 1, 't', 0x2a, 2, 0x10, 1, 0x0a, 11, NODE);
+  full = read_bytes(open);
+  weights = read_weights(open, 200);
+  CU_ASSERT_TRUE_FATAL(full.ok && weights.ok);
+  CU_ASSERT_EQUAL(full.model.graph->node.count, 3);
+  CU_ASSERT_EQUAL(weights.model.graph->node.count, 2);
+  check_weights(&full, open, 200);
+  clear(&weights);
+  clear(&full);
+#undef NODE
+}
+
 UNIT_MAIN("wire", { "presence", test_presence }, { "unknown fields", test_unknown_fields },
           { "lists of numbers", test_lists_of_numbers }, { "scattered lists", test_scattered_lists },
           { "scattered lists are linear", test_scattered_is_linear }, { "oneof and merge", test_oneof_and_merge },
-          { "malformed", test_malformed }, { "depth", test_depth }, { "budget", test_budget },
+          { "malformed", test_malformed }, { "closed nodes", test_closed_nodes }, { "depth", test_depth }, { "budget", test_budget },
           { "random bytes (seed 20)", test_random_bytes })

@@ -28,7 +28,7 @@ static const OnnxlOption options[] = {
   ONNXL_SIZE(0, "chunk-size", &chunk_size, "bytes copied at a time (default: 4M)"),
   ONNXL_CHOICE(0, "copy", "auto|reflink|range|splice|rw", &copy_method,
                "how bytes are copied: by sharing blocks, copy_file_range, splice, or read and write (default: the "
-               "first that works)"),
+               "fastest that works)"),
   ONNXL_FLAG(0, "no-fsync", &no_fsync, "do not wait until the files are on disk"),
   ONNXL_OPTIONS_END
 };
@@ -215,7 +215,8 @@ run_align(OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "-a: %" G_GUINT64_FORMAT " is no power of two", alignment);
   if (chunk_size == 0 || shard_size == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--%s: 0 is too small", chunk_size == 0 ? "chunk-size" : "shard-size");
-  OnnxlModel *model = onnxl_model_load(run->input, &common->limits, run->sink, error);
+  OnnxlModel *model = common->text ? onnxl_model_load(run->input, &common->limits, run->sink, error)
+                                   : onnxl_model_load_weights(run->input, &common->limits, run->sink, error);
   if (!model)
     return false;
   const char *folder = common->data_dir ? common->data_dir : model->folder;
