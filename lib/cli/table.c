@@ -169,8 +169,8 @@ write_aligned(const OnnxlTable *table, OnnxlOutput *out)
   g_free(widths);
 }
 
-static void
-write_csv_field(OnnxlOutput *out, OnnxlStr text)
+void
+onnxl_csv_field(OnnxlOutput *out, OnnxlStr text)
 {
   bool quote = false;
   for (size_t i = 0; i < text.size && !quote; i++)
@@ -195,7 +195,7 @@ write_csv(const OnnxlTable *table, OnnxlOutput *out)
     for (size_t c = 0; c < table->n_columns; c++) {
       if (c > 0)
         onnxl_output_char(out, ',');
-      write_csv_field(out,
+      onnxl_csv_field(out,
                       line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c)));
     }
     onnxl_output_char(out, '\n');

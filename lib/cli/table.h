@@ -29,4 +29,7 @@ void onnxl_table_none(OnnxlTable *table); /* empty, null in JSON */
  * JSON: an array of objects, one a line. */
 void onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out);
 
+/* Writes one field of CSV, in quotes where it needs them. */
+void onnxl_csv_field(OnnxlOutput *out, OnnxlStr text);
+
 #endif

@@ -12,14 +12,16 @@ bool onnxl_account_start(OnnxlExecutor *executor, OnnxlValue *const *inputs, GEr
 void onnxl_account_stop(OnnxlExecutor *executor);
 
 /* A frame's part of the plan. */
-bool onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node,
-                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_account_close(OnnxlFrame *frame);
 
 /* Value v of the frame came to life (an input or initializer of the main graph, the output of a node), or dies. Fails when
  * a buffer too many is in use. */
 bool onnxl_account_add(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_account_remove(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v);
+
+/* Bytes that value v of the frame, which is alive, counts with. */
+uint64_t onnxl_account_bytes(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v);
 
 /* The node's outputs were added. It counts with what its bodies needed until onnxl_account_node_ended(). Returns: bytes of
  * temporary buffers beside the workspace, of outputs that were to take over a buffer and could not. */

@@ -30,11 +30,11 @@ onnxl_account_stop(OnnxlExecutor *executor)
 /* --- frames --- */
 
 bool
-onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node, GError **error)
+onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, GError **error)
 {
   if (!executor->options.memory)
     return true;
-  frame->memory = frame->caller ? (frame->caller->memory ? frame->caller->memory->calls[caller_node] : NULL)
+  frame->memory = frame->caller ? (frame->caller->memory ? frame->caller->memory->calls[frame->caller_node] : NULL)
                                 : executor->options.memory;
   frame->buffers = g_try_new0(uint64_t, (gsize)frame->body->index->n_values + 1);
   return frame->buffers || onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values",
@@ -83,21 +83,27 @@ onnxl_account_add(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError
       return true;
     }
   }
-  account->live += bytes;
-  account->peak = MAX(account->peak, account->live);
-  if (bytes == 0)
-    return true;
-  executor->live_buffers++;
-  if (executor->options.max_buffers > 0 && executor->live_buffers > executor->options.max_buffers)
+  if (bytes > 0 && executor->options.max_buffers > 0 && executor->live_buffers >= executor->options.max_buffers) {
+    executor->shortage = ONNXL_SHORTAGE_BUFFERS;
     return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the value %.*s needs a buffer when all %u of --max-buffers are in use",
                       ONNXL_ARG(frame->body->index->values[v].name), executor->options.max_buffers);
+  }
+  account->live += bytes;
+  account->peak = MAX(account->peak, account->live);
+  executor->live_buffers += bytes > 0;
   return true;
+}
+
+uint64_t
+onnxl_account_bytes(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v)
+{
+  return frame->memory ? frame->buffers[v] : counted_bytes(executor, frame, v);
 }
 
 void
 onnxl_account_remove(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v)
 {
-  uint64_t bytes = frame->memory ? frame->buffers[v] : counted_bytes(executor, frame, v);
+  uint64_t bytes = onnxl_account_bytes(executor, frame, v);
 
   if (frame->memory)
     frame->buffers[v] = 0;
@@ -165,7 +171,8 @@ onnxl_account_enter(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, Onnx
   *ret_outer = executor->account;
   if (!executor->options.memory)
     return true;
-  executor->account = (OnnxlAccount){ 0 };
+  executor->account = (OnnxlAccount){ .outer_live = ret_outer->outer_live + ret_outer->live,
+                                      .outer_peak = MAX(ret_outer->outer_peak, ret_outer->outer_live + ret_outer->peak) };
   for (uint32_t i = 0; i < graph->n_inputs; i++)
     if (frame->values[graph->inputs[i]] && frame->body->index->values[graph->inputs[i]].kind == ONNXL_VALUE_INPUT &&
         !onnxl_account_add(executor, frame, graph->inputs[i], error))

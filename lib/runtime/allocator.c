@@ -123,8 +123,10 @@ onnxl_allocator_get(OnnxlAllocator *allocator, uint64_t size, const char *what, 
   uint64_t left = allocator->limit - allocator->live;
   void *buffer = is_large(size) && size <= left ? get_large(allocator, size, what, error)
                                                 : onnxl_buffer_new(size, left, what, error);
-  if (!buffer)
+  if (!buffer) {
+    allocator->refused = true;
     return NULL;
+  }
   allocator->live += size;
   allocator->peak = MAX(allocator->peak, allocator->live);
   return buffer;

@@ -26,6 +26,7 @@ typedef struct OnnxlAllocator {
   uint64_t kept_bytes;
   uint64_t used_bytes; /* of large buffers */
   uint64_t used_peak;
+  bool refused; /* a request was above the limit */
   OnnxlArena *strings;     /* holds the texts of string tensors until the allocator is freed, so that copies are free */
 } OnnxlAllocator;
 

@@ -270,6 +270,40 @@ onnxl_ctx_tensor(OnnxlKernelContext *context, const char *name, GError **error)
   return attribute && attribute->t ? onnxl_ctx_attr_tensor(context, attribute->t, error) : NULL;
 }
 
+/* The path of the call that a frame is of, and of those around it. */
+static void
+append_calls(GString *path, const OnnxlFrame *frame, OnnxlArena *arena)
+{
+  if (!frame->caller)
+    return;
+  append_calls(path, frame->caller, arena);
+  g_string_append(path, onnxl_index_node_path(frame->caller->body->index, frame->caller_node, arena));
+}
+
+static char *
+frame_path(const OnnxlFrame *frame, uint32_t node, uint32_t g)
+{
+  OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
+  GString *path = g_string_new(NULL);
+  append_calls(path, frame, arena);
+  g_string_append(path, node != ONNXL_NONE ? onnxl_index_node_path(frame->body->index, node, arena)
+                                           : onnxl_index_graph_path(frame->body->index, g, arena));
+  onnxl_arena_free(arena);
+  return g_string_free(path, FALSE);
+}
+
+char *
+onnxl_frame_node_path(const OnnxlFrame *frame, uint32_t node)
+{
+  return frame_path(frame, node, 0);
+}
+
+char *
+onnxl_frame_graph_path(const OnnxlFrame *frame, uint32_t g)
+{
+  return frame_path(frame, ONNXL_NONE, g);
+}
+
 bool
 onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode code, const char *format, ...)
 {
@@ -277,12 +311,9 @@ onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode
   va_start(args, format);
   char *message = g_strdup_vprintf(format, args);
   va_end(args);
-  OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
-  const char *path = onnxl_index_node_path(context->frame->body->index, context->node, arena);
-  onnxl_fail(error, code, "%s: %s", path ? path : "a node", message);
   g_free(context->executor->failed_path);
-  context->executor->failed_path = g_strdup(path);
-  onnxl_arena_free(arena);
+  context->executor->failed_path = onnxl_frame_node_path(context->frame, context->node);
+  onnxl_fail(error, code, "%s: %s", context->executor->failed_path, message);
   g_free(message);
   return false;
 }
@@ -348,7 +379,9 @@ onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *cons
     *slot = onnxl_value_ref(inputs[i]);
     onnxl_value_unref(old);
   }
-  if (!onnxl_executor_run_graph(context->executor, frame, id, error))
+  context->trips = g == context->trip_graph ? context->trips + 1 : 0;
+  context->trip_graph = g;
+  if (!onnxl_executor_run_graph(context->executor, frame, id, context->trips, error))
     return false;
   /* A body may return one value twice, or hand back an input: each output gets a reference of its own. */
   for (uint32_t i = 0; i < graph->n_outputs; i++)

@@ -1,4 +1,4 @@
-/* The event log: what happens to values and nodes of the main graph, with the bytes that are live after it. */
+/* Events: what happens to values and nodes of a run, with the bytes that are live after it. */
 #ifndef ONNXL_RUNTIME_EVENT_H
 #define ONNXL_RUNTIME_EVENT_H
 
@@ -22,13 +22,20 @@ typedef enum OnnxlEventKind {
 } OnnxlEventKind;
 #define ONNXL_N_EVENT_KINDS 5
 
+/* Where in the model an event happens, when it is not in the main graph; the executor's. */
+typedef struct OnnxlEventScope OnnxlEventScope;
+
 typedef struct OnnxlEvent {
   OnnxlEventAction action;
   OnnxlEventKind kind;
   OnnxlStr name;           /* of the value; empty for RUN_NODE */
   const OnnxlValue *value; /* of ADD and REPLACE, else NULL */
-  int64_t node;            /* index of the producing or running node, -1 = none */
-  const OnnxlNode *proto;  /* of RUN_NODE, else NULL */
+  int64_t node;            /* index of the producing or running node in its graph, -1 = none */
+  const OnnxlNode *proto;  /* that node, or NULL */
+  OnnxlValue *const *inputs; /* ADD of what a node computed: the node's inputs, NULL items for omitted ones; else NULL */
+  uint32_t n_inputs;
+  const OnnxlEventScope *scope; /* the nested graph or function body, NULL = the main graph */
+  uint64_t timestamp_ns;        /* since the epoch */
   uint64_t duration_ns;
   uint64_t live_bytes, peak_bytes; /* right after the event */
   uint64_t workspace_bytes;        /* RUN_NODE: the most scratch memory the kernel held */
@@ -36,6 +43,18 @@ typedef struct OnnxlEvent {
 
 /* Sees an event as it happens. Returns false with error to stop the run. */
 typedef bool (*OnnxlEventFunction)(void *data, const OnnxlEvent *event, GError **error);
+
+/* Path of the nested graph or function body: "/if1/then_branch", "/call (f)/f"; "" in the main graph. Borrowed until the
+ * event's function returns. */
+const char *onnxl_event_graph(const OnnxlEvent *event);
+/* The same with the number of the trip behind each graph that may run many times: "/loop1/body[3]". */
+const char *onnxl_event_place(const OnnxlEvent *event);
+
+/* Elements of a tensor that an event's line shows at most. */
+#define ONNXL_EVENT_VALUES 8
+
+/* The domain of the node, "ai.onnx" for the default one. */
+OnnxlStr onnxl_event_domain(const OnnxlEvent *event);
 
 const char *onnxl_event_action_name(OnnxlEventAction action);
 const char *onnxl_event_kind_name(OnnxlEventKind kind);

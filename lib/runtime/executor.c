@@ -3,7 +3,8 @@
 #include <time.h>
 
 #include "runtime/account-internal.h"
-#include "runtime/context-internal.h"
+#include "runtime/event-internal.h"
+#include "runtime/live-set-internal.h"
 #include "runtime/tensor.h"
 #include "runtime/widen-internal.h"
 #include "support/error.h"
@@ -11,10 +12,10 @@
 enum { FEW = 16 };
 
 static uint64_t
-now_ns(void)
+now_ns(clockid_t clock)
 {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -26,6 +27,8 @@ onnxl_executor_new(OnnxlPlan *plan, const OnnxlExecutorOptions *options)
   executor->options = *options;
   if (executor->options.max_depth == 0)
     executor->options.max_depth = 200;
+  if (executor->options.max_steps == 0)
+    executor->options.max_steps = ONNXL_MAX_STEPS;
   return executor;
 }
 
@@ -39,10 +42,11 @@ onnxl_executor_free(OnnxlExecutor *executor)
 }
 
 void
-onnxl_executor_listen(OnnxlExecutor *executor, OnnxlEventFunction event, void *data)
+onnxl_executor_listen(OnnxlExecutor *executor, OnnxlEventFunction event, void *data, bool nested)
 {
   executor->event = event;
   executor->event_data = data;
+  executor->nested = nested;
 }
 
 const char *
@@ -87,21 +91,36 @@ onnxl_executor_peak(const OnnxlExecutor *executor)
   return executor->account.peak;
 }
 
-/* --- events: of the main graph only --- */
+/* --- events --- */
 
 static bool
 emit(OnnxlExecutor *executor, OnnxlEvent event, GError **error)
 {
-  event.live_bytes = executor->account.live;
-  event.peak_bytes = executor->account.peak;
+  const OnnxlAccount *account = &executor->account;
+  event.live_bytes = account->outer_live + account->live;
+  event.peak_bytes = MAX(account->outer_peak, account->outer_live + account->peak);
+  event.scope = executor->scope;
+  event.timestamp_ns = now_ns(CLOCK_REALTIME);
   return executor->event(executor->event_data, &event, error);
 }
 
-/* Somebody listens to what happens in graph g of the frame. */
+/* Somebody listens to what happens in the graph that runs. */
 static inline bool
-is_heard(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g)
+is_heard(const OnnxlExecutor *executor)
 {
-  return executor->event && frame == &executor->main && g == 0;
+  return executor->event && (executor->nested || executor->depth <= 1);
+}
+
+static bool
+emit_value(OnnxlExecutor *executor, const OnnxlFrame *frame, OnnxlEventKind kind, uint32_t v, GError **error)
+{
+  return emit(executor,
+              (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
+                            .kind = kind,
+                            .name = frame->body->index->values[v].name,
+                            .value = frame->values[v],
+                            .node = -1 },
+              error);
 }
 
 static bool
@@ -114,7 +133,7 @@ release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **e
   onnxl_account_remove(executor, frame, v);
   frame->values[v] = NULL;
   onnxl_value_unref(value);
-  return !is_heard(executor, frame, place->graph) ||
+  return !is_heard(executor) ||
          emit(executor,
               (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 },
               error);
@@ -123,7 +142,7 @@ release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **e
 /* --- frames --- */
 
 static bool
-open_frame(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node, GError **error)
+open_frame(OnnxlExecutor *executor, OnnxlFrame *frame, GError **error)
 {
   const OnnxlIndex *index = frame->body->index;
   frame->values = g_try_new0(OnnxlValue *, (gsize)index->n_values + 1);
@@ -132,7 +151,7 @@ open_frame(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t caller_node, GEr
   for (uint32_t v = 0; v < index->n_values; v++)
     if (frame->body->constants[v])
       frame->values[v] = onnxl_value_ref(frame->body->constants[v]);
-  return onnxl_account_open(executor, frame, caller_node, error);
+  return onnxl_account_open(executor, frame, error);
 }
 
 static void
@@ -149,7 +168,10 @@ close_frame(OnnxlFrame *frame)
 static bool
 run_call(OnnxlKernelContext *context, GError **error)
 {
-  OnnxlFrame frame = { .body = context->step->callee, .caller = context->frame, .call = onnxl_ctx_node(context) };
+  OnnxlFrame frame = { .body = context->step->callee,
+                       .caller = context->frame,
+                       .caller_node = context->node,
+                       .call = onnxl_ctx_node(context) };
   const OnnxlIndexGraph *graph = &frame.body->index->graphs[0];
   if (context->n_inputs > graph->n_inputs)
     return onnxl_ctx_invalid(context, error, "%u inputs are given when the function has %u", context->n_inputs,
@@ -157,14 +179,14 @@ run_call(OnnxlKernelContext *context, GError **error)
   if (context->n_outputs > graph->n_outputs)
     return onnxl_ctx_invalid(context, error, "%u outputs are named when the function has %u", context->n_outputs,
                              graph->n_outputs);
-  if (!open_frame(context->executor, &frame, context->node, error)) {
+  if (!open_frame(context->executor, &frame, error)) {
     close_frame(&frame);
     return false;
   }
   for (uint32_t i = 0; i < context->n_inputs; i++)
     if (context->inputs[i])
       frame.values[graph->inputs[i]] = onnxl_value_ref(context->inputs[i]);
-  bool good = onnxl_executor_run_graph(context->executor, &frame, 0, error);
+  bool good = onnxl_executor_run_graph(context->executor, &frame, 0, 0, error);
   for (uint32_t i = 0; good && i < context->n_outputs; i++)
     if (frame.values[graph->outputs[i]])
       onnxl_ctx_set_output(context, i, onnxl_value_ref(frame.values[graph->outputs[i]]));
@@ -198,15 +220,21 @@ store_outputs(OnnxlKernelContext *context, GError **error)
     frame->values[v] = context->outputs[i];
     context->outputs[i] = NULL;
     onnxl_value_unref(old);
-    if (!onnxl_account_add(executor, frame, v, error))
+    if (!onnxl_account_add(executor, frame, v, error)) {
+      g_clear_pointer(&frame->values[v], onnxl_value_unref);
       return false;
-    if (is_heard(executor, frame, node->graph) && !emit(executor,
-                                                        (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
-                                                                      .kind = ONNXL_EVENT_INTERMEDIATE,
-                                                                      .name = index->values[v].name,
-                                                                      .value = frame->values[v],
-                                                                      .node = context->node },
-                                                        error))
+    }
+    if (!is_heard(executor))
+      continue;
+    OnnxlEvent event = { .action = ONNXL_EVENT_ADD,
+                         .kind = ONNXL_EVENT_INTERMEDIATE,
+                         .name = index->values[v].name,
+                         .value = frame->values[v],
+                         .node = context->node - index->graphs[node->graph].first_node,
+                         .proto = node->proto,
+                         .inputs = context->inputs,
+                         .n_inputs = context->n_inputs };
+    if (!emit(executor, event, error))
       return false;
   }
   return true;
@@ -228,6 +256,7 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
                                  .frame = frame,
                                  .node = id,
                                  .step = step,
+                                 .trip_graph = ONNXL_NONE,
                                  .inputs = many ? many : few,
                                  .n_inputs = node->n_inputs,
                                  .n_outputs = n_outputs,
@@ -238,29 +267,35 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
     context.inputs[i] = value ? onnxl_value_ref(value) : NULL;
   }
 
-  bool heard = is_heard(executor, frame, node->graph);
-  uint64_t start = heard ? now_ns() : 0;
+  bool heard = is_heard(executor);
+  uint64_t outer_workspace = executor->plan->allocator->workspace_peak;
+  uint64_t start = heard ? now_ns(CLOCK_MONOTONIC) : 0;
   if (heard)
     onnxl_allocator_reset_workspace(executor->plan->allocator);
   bool good = step->callee ? run_call(&context, error) : onnxl_run_kernel(&context, error);
-  uint64_t duration = heard ? now_ns() - start : 0;
+  uint64_t duration = heard ? now_ns(CLOCK_MONOTONIC) - start : 0;
   drop_scratch(&context);
   good = good && store_outputs(&context, error);
+  if (!good)
+    onnxl_live_set_explain(executor, frame, error);
   uint64_t temporary = good ? onnxl_account_node_ran(executor, frame, id) : 0;
   for (uint32_t i = 0; i < node->n_inputs; i++)
     onnxl_value_unref(context.inputs[i]);
   for (uint32_t i = 0; i < n_outputs; i++)
     onnxl_value_unref(context.outputs[i]);
   g_free(many);
-  if (good && heard)
-    good = emit(executor,
-                (OnnxlEvent){ .action = ONNXL_EVENT_RUN_NODE,
-                              .kind = ONNXL_EVENT_UNKNOWN,
-                              .node = id,
-                              .proto = node->proto,
-                              .duration_ns = duration,
-                              .workspace_bytes = executor->plan->allocator->workspace_peak + temporary },
-                error);
+  if (good && heard) {
+    uint64_t *workspace = &executor->plan->allocator->workspace_peak;
+    OnnxlEvent event = { .action = ONNXL_EVENT_RUN_NODE,
+                         .kind = ONNXL_EVENT_UNKNOWN,
+                         .node = id - frame->body->index->graphs[node->graph].first_node,
+                         .proto = node->proto,
+                         .duration_ns = duration,
+                         .workspace_bytes = *workspace + temporary };
+    /* What a nested node needs, the node around it needs. */
+    *workspace = MAX(*workspace, outer_workspace);
+    good = emit(executor, event, error);
+  }
   onnxl_account_node_ended(executor);
   return good;
 }
@@ -280,13 +315,33 @@ release_inputs(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError *
   return true;
 }
 
+/* Counts a step, before the node, or before graph g when node is ONNXL_NONE. */
+static bool
+take_step(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t node, uint32_t g, GError **error)
+{
+  const OnnxlExecutorOptions *options = &executor->options;
+  bool interrupted = options->interrupt && *options->interrupt;
+  if (G_LIKELY(!interrupted && executor->steps < options->max_steps)) {
+    executor->steps++;
+    return true;
+  }
+  g_autofree char *path =
+    node != ONNXL_NONE ? onnxl_frame_node_path(frame, node) : onnxl_frame_graph_path(frame, g);
+  if (interrupted)
+    return onnxl_fail(error, ONNXL_ERROR_LIMIT, "interrupted before %s, after %" G_GUINT64_FORMAT " steps", path,
+                      executor->steps);
+  return onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                    "%s would be a step more than the %" G_GUINT64_FORMAT " that are allowed (--max-steps)", path,
+                    options->max_steps);
+}
+
 static bool
 run_nodes(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
 {
   const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
   bool keep = executor->options.keep && frame == &executor->main && g == 0;
   for (uint32_t id = graph->first_node; id < graph->first_node + graph->n_nodes; id++) {
-    if (!run_node(executor, frame, id, error))
+    if (!take_step(executor, frame, id, g, error) || !run_node(executor, frame, id, error))
       return false;
     const OnnxlStep *step = &frame->body->steps[id];
     for (uint32_t i = 0; !keep && i < step->n_release; i++)
@@ -305,8 +360,55 @@ run_nodes(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error
   return true;
 }
 
+/* What a nested graph or function body starts with, and what it hands back. */
+static bool
+announce_inputs(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g, GError **error)
+{
+  const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
+  for (uint32_t i = 0; i < graph->n_inputs; i++)
+    if (frame->values[graph->inputs[i]] &&
+        !emit_value(executor, frame, ONNXL_EVENT_INPUT, graph->inputs[i], error))
+      return false;
+  for (uint32_t i = 0; i < graph->n_initializers; i++)
+    if (!frame->body->index->values[graph->initializers[i]].is_input &&
+        !emit_value(executor, frame, ONNXL_EVENT_INITIALIZER, graph->initializers[i], error))
+      return false;
+  return true;
+}
+
+static bool
+announce_outputs(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g, GError **error)
+{
+  const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
+  for (uint32_t i = 0; i < graph->n_outputs; i++)
+    if (frame->values[graph->outputs[i]] &&
+        !emit_value(executor, frame, ONNXL_EVENT_OUTPUT, graph->outputs[i], error))
+      return false;
+  return true;
+}
+
+static bool
+run_body(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, uint64_t trip, GError **error)
+{
+  OnnxlAccount outer = executor->account;
+  OnnxlEventScope scope = { .outer = executor->scope, .frame = frame, .graph = g, .trip = trip };
+  bool heard = is_heard(executor);
+  if (heard)
+    executor->scope = &scope;
+  bool good = take_step(executor, frame, ONNXL_NONE, g, error) &&
+              onnxl_account_enter(executor, frame, g, &outer, error) &&
+              (!heard || announce_inputs(executor, frame, g, error)) && run_nodes(executor, frame, g, error) &&
+              (!heard || announce_outputs(executor, frame, g, error));
+  onnxl_account_leave(executor, &outer);
+  if (heard) {
+    executor->scope = scope.outer;
+    onnxl_event_scope_clear(&scope);
+  }
+  return good;
+}
+
 bool
-onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, GError **error)
+onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, uint64_t trip, GError **error)
 {
   /* Nested graphs and function calls recur here, so this is what bounds the stack. */
   if (executor->depth >= executor->options.max_depth)
@@ -316,11 +418,7 @@ onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g,
                       executor->options.max_depth);
   executor->depth++;
   bool is_body = frame != &executor->main || g != 0;
-  OnnxlAccount outer;
-  bool good = (!is_body || onnxl_account_enter(executor, frame, g, &outer, error)) &&
-              run_nodes(executor, frame, g, error);
-  if (is_body)
-    onnxl_account_leave(executor, &outer);
+  bool good = is_body ? run_body(executor, frame, g, trip, error) : run_nodes(executor, frame, g, error);
   executor->depth--;
   return good;
 }
@@ -443,13 +541,7 @@ bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
     *slot = onnxl_value_ref(inputs[i]);
     good = good && onnxl_account_add(executor, frame, graph->inputs[i], error);
     if (good && executor->event)
-      good = emit(executor,
-                  (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
-                                .kind = ONNXL_EVENT_INPUT,
-                                .name = place->name,
-                                .value = inputs[i],
-                                .node = -1 },
-                  error);
+      good = emit_value(executor, frame, ONNXL_EVENT_INPUT, graph->inputs[i], error);
   }
   onnxl_arena_free(symbols.arena);
   return good;
@@ -462,18 +554,11 @@ announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError
   const OnnxlIndexGraph *graph = main_graph(executor);
   for (uint32_t i = 0; i < graph->n_initializers; i++) {
     uint32_t v = graph->initializers[i];
-    const OnnxlIndexValue *place = &frame->body->index->values[v];
     if (frame->values[v] != frame->body->constants[v]) /* the caller gave a value of its own */
       continue;
     if (!onnxl_account_add(executor, frame, v, error))
       return false;
-    if (executor->event && !emit(executor,
-                                 (OnnxlEvent){ .action = ONNXL_EVENT_ADD,
-                                               .kind = ONNXL_EVENT_INITIALIZER,
-                                               .name = place->name,
-                                               .value = frame->values[v],
-                                               .node = -1 },
-                                 error))
+    if (executor->event && !emit_value(executor, frame, ONNXL_EVENT_INITIALIZER, v, error))
       return false;
   }
   return true;
@@ -485,11 +570,17 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   const OnnxlIndexGraph *graph = main_graph(executor);
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
   executor->depth = 0;
+  executor->steps = 0;
+  executor->scope = NULL;
+  executor->shortage = ONNXL_SHORTAGE_NONE;
+  executor->plan->allocator->refused = false;
   g_clear_pointer(&executor->failed_path, g_free);
   executor->random = (OnnxlRandom){ executor->options.seed, 0 };
-  bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, 0, error) && bind_inputs(executor, inputs, error) &&
+  bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, error) && bind_inputs(executor, inputs, error) &&
               announce_initializers(executor, inputs, error) &&
-              onnxl_executor_run_graph(executor, &executor->main, 0, error);
+              onnxl_executor_run_graph(executor, &executor->main, 0, 0, error);
+  if (!good && executor->main.values)
+    onnxl_live_set_explain(executor, &executor->main, error);
   for (uint32_t i = 0; good && i < graph->n_outputs; i++)
     ret_outputs[i] = onnxl_value_ref(executor->main.values[graph->outputs[i]]);
   close_frame(&executor->main);

@@ -100,14 +100,14 @@ print_map(OnnxlOutput *out, const OnnxlValue *map)
 }
 
 static void
-print_values(OnnxlOutput *out, const OnnxlValue *value)
+print_values(OnnxlOutput *out, const OnnxlValue *value, int64_t summarize_above)
 {
   switch (value->kind) {
   case ONNXL_KIND_TENSOR:
     if (value->count == 0)
       onnxl_output_text(out, "[]");
     else
-      print_axis(out, value, 0, 0, value->count, value->count > SUMMARIZE_ABOVE);
+      print_axis(out, value, 0, 0, value->count, value->count > summarize_above);
     return;
   case ONNXL_KIND_MAP:
     print_map(out, value);
@@ -116,32 +116,55 @@ print_values(OnnxlOutput *out, const OnnxlValue *value)
     if (value->n_items == 0)
       onnxl_output_text(out, "None");
     else
-      print_values(out, value->items[0]);
+      print_values(out, value->items[0], summarize_above);
     return;
   case ONNXL_KIND_SPARSE_TENSOR:
     onnxl_output_text(out, "values ");
-    print_values(out, value->items[0]);
+    print_values(out, value->items[0], summarize_above);
     onnxl_output_text(out, " indices ");
-    print_values(out, value->items[1]);
+    print_values(out, value->items[1], summarize_above);
     return;
   default:
     onnxl_output_char(out, '[');
     for (size_t i = 0; i < value->n_items; i++) {
       onnxl_output_text(out, i > 0 ? ", " : "");
-      print_values(out, value->items[i]);
+      print_values(out, value->items[i], summarize_above);
     }
     onnxl_output_char(out, ']');
   }
 }
 
-void
-onnxl_value_print(OnnxlOutput *out, const OnnxlValue *value)
+static void
+print_value(OnnxlOutput *out, const OnnxlValue *value, int64_t summarize_above)
 {
   char *type = onnxl_value_describe(value);
   onnxl_output_text(out, type);
   g_free(type);
   onnxl_output_text(out, " = ");
-  print_values(out, value);
+  print_values(out, value, summarize_above);
+}
+
+void
+onnxl_value_print(OnnxlOutput *out, const OnnxlValue *value)
+{
+  print_value(out, value, SUMMARIZE_ABOVE);
+}
+
+void
+onnxl_value_print_full(OnnxlOutput *out, const OnnxlValue *value)
+{
+  print_value(out, value, INT64_MAX);
+}
+
+void
+onnxl_value_print_first(OnnxlOutput *out, const OnnxlValue *tensor, int64_t n)
+{
+  onnxl_output_char(out, '[');
+  for (int64_t i = 0; i < MIN(n, tensor->count); i++) {
+    onnxl_output_text(out, i > 0 ? " " : "");
+    print_element(out, tensor, i);
+  }
+  onnxl_output_char(out, ']');
 }
 
 static void

@@ -7,6 +7,7 @@ Substitutions of our own:
   %same     compares standard input with a golden file, see tests/same-text
   %refuses  runs a command that must fail, see tests/refuses
   %tests, %utils, %build   those folders
+  %shared   the data that are too large for the repository; tests that need them say "REQUIRES: shared"
   %python   the interpreter that runs lit
 """
 import glob
@@ -53,7 +54,11 @@ for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 config.environment["LC_ALL"] = "C"
 
 inputs = os.path.join(source, "tests", "Inputs")
+shared = os.path.realpath(os.environ.get("ONNXL_SHARED", os.path.join(source, "..", "shared")))
+if os.path.isdir(os.path.join(shared, "models")):
+    config.available_features.add("shared")
 config.substitutions += [
+    ("%shared", shared),
     ("%inputs", inputs),
     ("%golden", os.path.join(inputs, "golden")),
     ("%same", os.path.join(source, "tests", "same-text")),

@@ -34,7 +34,7 @@ open_text(Fixture *fixture, const char *text, uint64_t max_memory, GError **erro
       !(fixture->plan = onnxl_plan_new(fixture->model, &options, fixture->sink, error)))
     return false;
   fixture->executor = onnxl_executor_new(fixture->plan, &(OnnxlExecutorOptions){ 0 });
-  onnxl_executor_listen(fixture->executor, watch, fixture);
+  onnxl_executor_listen(fixture->executor, watch, fixture, false);
   return true;
 }
 

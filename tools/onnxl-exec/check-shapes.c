@@ -84,7 +84,7 @@ check_shapes_new(OnnxlRun *run, const Session *session, Observer **ret_observer,
   if (!exec_options.check_shapes)
     return true;
   ShapeCheck *check = g_new0(ShapeCheck, 1);
-  check->observer = (Observer){ shapes_event, shapes_finish, shapes_free, false };
+  check->observer = (Observer){ .event = shapes_event, .finish = shapes_finish, .free = shapes_free };
   *ret_observer = &check->observer;
   check->run = run;
   check->arena =

@@ -1,13 +1,25 @@
-/* --events: the log, a line an event. */
+/* --events: the log, a line an event, written while the run goes on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/table.h"
 #include "exec.h"
+#include "runtime/value-print.h"
 #include "support/error.h"
+
+/* How long a line for a regular file may stay in memory, in nanoseconds. Pipes and terminals get each at once. */
+#define MAX_AGE UINT64_C(100000000)
 
 typedef struct EventLog {
   Observer observer;
   const OnnxlRun *run;
-  bool to_file;
-  OnnxlOutputFile file;
-  OnnxlOutput memory; /* the log, when it goes to standard output */
+  const char *path; /* NULL = standard output */
+  int fd;           /* -1 until the first event */
+  bool by_line;     /* somebody may be reading along */
+  OnnxlOutput out;
+  uint64_t flushed; /* when, as in OnnxlEvent.timestamp_ns */
   bool actions[ONNXL_N_EVENT_ACTIONS], kinds[ONNXL_N_EVENT_KINDS];
   bool filtered;
 } EventLog;
@@ -34,20 +46,116 @@ parse_kinds(EventLog *log, const char *text, GError **error)
   return good;
 }
 
+/* --- where the lines go --- */
+
+/* A log that replaced what the run reads would pull the model from under it. */
+static bool
+check_not_read(const EventLog *log, const struct stat *status, GError **error)
+{
+  for (size_t i = 0; i < log->run->inputs.count; i++) {
+    struct stat input;
+    if (stat(log->run->inputs.items[i], &input) == 0 && input.st_dev == status->st_dev && input.st_ino == status->st_ino)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--events=%s: the run reads this file", log->path);
+  }
+  return true;
+}
+
+/* Opened for the first event, so that what fails before leaves an older log alone. Then it is written in place: a log is of
+ * use because it can be read while the run lasts and after it has failed. */
+static bool
+open_log(EventLog *log, GError **error)
+{
+  struct stat status;
+  int standard = !log->path                                ? STDOUT_FILENO
+                 : strcmp(log->path, "/dev/stderr") == 0 ? STDERR_FILENO
+                                                         : -1;
+  if (standard < 0 && stat(log->path, &status) == 0 && !check_not_read(log, &status, error))
+    return false;
+  log->fd = standard >= 0 ? standard : open(log->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+  if (log->fd < 0)
+    return onnxl_error_errno(error, errno, "cannot write %s", log->path);
+  log->by_line = fstat(log->fd, &status) < 0 || !S_ISREG(status.st_mode);
+  onnxl_output_init(&log->out, log->fd);
+  return true;
+}
+
+static bool
+flush_log(EventLog *log, GError **error)
+{
+  return onnxl_output_flush(&log->out, log->path ? log->path : "standard output", error);
+}
+
+/* --- CSV: the keys of the JSON form as columns --- */
+
+static const char csv_heading[] = "action,kind,name,dtype,shape,values,node,op,domain,duration_ns,live_bytes,peak_bytes,"
+                                  "workspace_bytes,timestamp_ns,path\n";
+
+static void
+print_csv(OnnxlOutput *out, const OnnxlEvent *event)
+{
+  const OnnxlValue *tensor = event->value && event->value->kind == ONNXL_KIND_TENSOR ? event->value : NULL;
+  bool runs = event->action == ONNXL_EVENT_RUN_NODE;
+  onnxl_output_printf(out, "%s,%s,", onnxl_event_action_name(event->action), onnxl_event_kind_name(event->kind));
+  onnxl_csv_field(out, event->name);
+  onnxl_output_char(out, ',');
+  if (tensor) {
+    g_autofree char *dims = onnxl_dims_text(tensor->dims, tensor->rank);
+    OnnxlOutput values;
+    onnxl_output_init(&values, -1);
+    onnxl_value_print_first(&values, tensor, ONNXL_EVENT_VALUES);
+    onnxl_output_text(out, onnxl_data_type_name(tensor->elem_type));
+    onnxl_output_char(out, ',');
+    onnxl_csv_field(out, onnxl_str(dims));
+    onnxl_output_char(out, ',');
+    onnxl_csv_field(out, onnxl_output_memory(&values));
+    onnxl_output_clear(&values);
+  } else
+    onnxl_output_text(out, ",,");
+  onnxl_output_char(out, ',');
+  if (event->node >= 0)
+    onnxl_output_int64(out, event->node);
+  onnxl_output_char(out, ',');
+  onnxl_csv_field(out, runs ? event->proto->op_type : ONNXL_STR(""));
+  onnxl_output_char(out, ',');
+  onnxl_csv_field(out, runs ? onnxl_event_domain(event) : ONNXL_STR(""));
+  const uint64_t numbers[] = { event->duration_ns, event->live_bytes, event->peak_bytes, event->workspace_bytes,
+                               event->timestamp_ns };
+  for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    onnxl_output_char(out, ',');
+    onnxl_output_uint64(out, numbers[i]);
+  }
+  onnxl_output_char(out, ',');
+  onnxl_csv_field(out, onnxl_str(onnxl_event_place(event)));
+  onnxl_output_char(out, '\n');
+}
+
+/* --- the observer --- */
+
 static bool
 log_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
   EventLog *log = (EventLog *)observer;
-  OnnxlOutput *out = log->to_file ? &log->file.out : &log->memory;
+  int format = log->run->common.format;
 
-  (void)error;
+  if (log->fd < 0) {
+    if (!open_log(log, error))
+      return false;
+    log->flushed = event->timestamp_ns;
+    if (format == ONNXL_FORMAT_CSV)
+      onnxl_output_text(&log->out, csv_heading);
+  }
   if (log->filtered && !log->actions[event->action] && !log->kinds[event->kind])
     return true;
-  if (log->run->common.format == ONNXL_FORMAT_JSON)
-    onnxl_event_print_json(out, event);
+  if (format == ONNXL_FORMAT_JSON)
+    onnxl_event_print_json(&log->out, event);
+  else if (format == ONNXL_FORMAT_CSV)
+    print_csv(&log->out, event);
   else
-    onnxl_event_print_summary(out, event);
-  return true;
+    onnxl_event_print_summary(&log->out, event);
+  if (!log->by_line && event->timestamp_ns - log->flushed < MAX_AGE)
+    return true;
+  log->flushed = event->timestamp_ns;
+  return flush_log(log, error);
 }
 
 static bool
@@ -55,14 +163,9 @@ log_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **error)
 {
   EventLog *log = (EventLog *)observer;
 
-  if (!completed)
-    return true;
-  if (!log->to_file) {
-    onnxl_output_str(out, onnxl_output_memory(&log->memory));
-    return true;
-  }
-  log->to_file = false;
-  return onnxl_output_file_commit(&log->file, error);
+  (void)out;
+  /* A run without any event, of an empty model, has an empty log. */
+  return (log->fd >= 0 || !completed || open_log(log, error)) && (log->fd < 0 || flush_log(log, error));
 }
 
 static void
@@ -70,26 +173,30 @@ log_free(Observer *observer)
 {
   EventLog *log = (EventLog *)observer;
 
-  if (log->to_file)
-    onnxl_output_file_abort(&log->file);
-  onnxl_output_clear(&log->memory);
+  onnxl_output_clear(&log->out);
+  if (log->fd > STDERR_FILENO)
+    close(log->fd);
   g_free(log);
 }
 
 bool
 events_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GError **error)
 {
+  const char *path = exec_options.events;
+
   (void)session;
-  if (!exec_options.events)
+  if (!path)
     return true;
   EventLog *log = g_new0(EventLog, 1);
-  bool to_file = *exec_options.events != '\0';
-  log->observer = (Observer){ log_event, log_finish, log_free, !to_file };
+  log->path = *path && strcmp(path, "-") != 0 ? path : NULL;
+  log->observer = (Observer){ .event = log_event,
+                              .finish = log_finish,
+                              .free = log_free,
+                              .nested = exec_options.nested,
+                              .takes_stdout = !log->path };
   log->run = run;
-  onnxl_output_init(&log->memory, -1);
-  bool good = (!exec_options.event_kinds || parse_kinds(log, exec_options.event_kinds, error)) &&
-              (!to_file || onnxl_output_file_open(&log->file, exec_options.events, ONNXL_OUTPUT_NO_SYNC, error));
-  log->to_file = good && to_file;
+  log->fd = -1;
+  onnxl_output_init(&log->out, -1);
   *ret_observer = &log->observer;
-  return good;
+  return !exec_options.event_kinds || parse_kinds(log, exec_options.event_kinds, error);
 }

@@ -19,12 +19,13 @@ typedef struct ExecOptions {
   OnnxlStringList dump;    /* names, or "all" */
   const char *events;      /* file, "" for standard output, NULL for none */
   const char *event_kinds;
+  bool nested;
   bool profile;
   int profile_by; /* 0 node, 1 operator */
   uint32_t top;
   const char *trace;
   bool no_release, plan;
-  uint32_t max_buffers, threads, repeat, warmup;
+  uint32_t max_buffers, max_steps, threads, repeat, warmup;
   bool check_shapes, check_values;
   int fail_on; /* 0 nothing, 1 NaN, 2 infinities */
   bool test;
@@ -85,6 +86,14 @@ Dump *dump_new(bool all);
 /* Prints and writes outputs and dumped values (dump NULL: none). out NULL: prints nothing. */
 bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out,
                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The signal that came while a run lasted and ends it at its next node; 0 = none. */
+extern volatile sig_atomic_t interrupt_signal;
+/* Around runs: SIGINT and SIGTERM are noted. */
+void interrupt_catch(void);
+void interrupt_release(void);
+/* At the very end: dies of the signal that was noted, as who sent it expects. */
+void interrupt_pass_on(void);
 
 /* --test and --compare. */
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -16,6 +16,7 @@ struct Observer {
   /* Called once at the end, also when the run failed (completed is false then); reports go to out. NULL: nothing to say. */
   bool (*finish)(Observer *observer, bool completed, OnnxlOutput *out, GError **error);
   void (*free)(Observer *observer);
+  bool nested;       /* events of nested graphs and function bodies, too */
   bool takes_stdout; /* standard output is this observer's, so that the outputs are not printed */
   bool every_run;    /* sees every run that counts (--repeat), not only the last */
 };

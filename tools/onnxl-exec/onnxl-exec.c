@@ -2,7 +2,7 @@
 #include "exec.h"
 #include "support/error.h"
 
-ExecOptions exec_options = { .rtol = 1e-3, .atol = 1e-7 };
+ExecOptions exec_options = { .max_steps = ONNXL_MAX_STEPS, .rtol = 1e-3, .atol = 1e-7 };
 
 static const OnnxlOption options[] = {
   ONNXL_VALUES(
@@ -18,6 +18,8 @@ static const OnnxlOption options[] = {
                  "the event log, a line an event; --format=json gives every field"),
   ONNXL_STRING(0, "event-kinds", "LIST", &exec_options.event_kinds,
                "only these events: names of actions or kinds, separated by commas"),
+  ONNXL_FLAG(0, "nested", &exec_options.nested,
+             "events of nested graphs and function bodies as well, with their path and the number of the trip"),
   ONNXL_FLAG(0, "profile", &exec_options.profile, "print duration, bytes and speed of each node, as median of --repeat"),
   ONNXL_CHOICE(0, "by", "node|op", &exec_options.profile_by, "sum up the profile by operator"),
   ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
@@ -27,6 +29,9 @@ static const OnnxlOption options[] = {
              "write outputs over dying inputs as onnxl-mem plans it, and count inputs, outputs and nested graphs as it does; "
              "so is a model that carries a plan run without this option"),
   ONNXL_COUNT(0, "max-buffers", "N", &exec_options.max_buffers, "fail when more than N buffers are live at one time"),
+  ONNXL_COUNT(0, "max-steps", "N", &exec_options.max_steps,
+              "fail when more than N nodes, nested graphs and function bodies would run, each time counted; 0 = any number "
+              "(default 1073741824)"),
   ONNXL_COUNT(0, "threads", "N", &exec_options.threads, "threads that a kernel may use; every kernel runs on one"),
   ONNXL_COUNT(0, "repeat", "N", &exec_options.repeat, "run N times and print the shortest and the median time"),
   ONNXL_COUNT(0, "warmup", "N", &exec_options.warmup, "runs before those that count"),
@@ -111,4 +116,10 @@ static const OnnxlTool tool = {
   .run = run_tool,
 };
 
-ONNXL_MAIN(tool)
+int
+main(int argc, char **argv)
+{
+  int status = onnxl_main(&tool, argc, argv);
+  interrupt_pass_on();
+  return status;
+}

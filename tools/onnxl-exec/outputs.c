@@ -40,7 +40,7 @@ dump_new(bool all)
 {
   Dump *dump = g_new0(Dump, 1);
 
-  dump->observer = (Observer){ dump_event, NULL, dump_free, false };
+  dump->observer = (Observer){ .event = dump_event, .free = dump_free };
   dump->names = g_ptr_array_new_with_free_func(g_free);
   dump->values = g_ptr_array_new_with_free_func((GDestroyNotify)onnxl_value_unref);
   dump->all = all;

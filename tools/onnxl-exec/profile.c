@@ -311,7 +311,7 @@ profile_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErr
     return true;
   Profile *profile = g_new0(Profile, 1);
   profile->observer =
-    (Observer){ profile_event, profile_finish, profile_free, .takes_stdout = true, .every_run = true };
+    (Observer){ .event = profile_event, .finish = profile_finish, .free = profile_free, .takes_stdout = true, .every_run = true };
   *ret_observer = &profile->observer;
   profile->run = run;
   profile->plan = session->plan;

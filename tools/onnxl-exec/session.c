@@ -24,7 +24,7 @@ forward_event(void *data, const OnnxlEvent *event, GError **error)
 
   for (guint i = 0; i < observers->len; i++) {
     Observer *observer = g_ptr_array_index(observers, i);
-    if (!observer->event(observer, event, error))
+    if ((observer->nested || !event->scope) && !observer->event(observer, event, error))
       return false;
   }
   return true;
@@ -114,6 +114,8 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   OnnxlExecutorOptions executor_options = { .keep = exec_options.no_release,
                                             .max_buffers = exec_options.max_buffers,
                                             .max_depth = common->limits.max_depth,
+                                            .max_steps = exec_options.max_steps > 0 ? exec_options.max_steps : UINT64_MAX,
+                                            .interrupt = &interrupt_signal,
                                             .seed = seed,
                                             .memory = memory };
   session->executor = onnxl_executor_new(session->plan, &executor_options);
@@ -151,19 +153,23 @@ session_explain(const Session *session, OnnxlRun *run, GError *failed, GError **
 static void
 listen(Session *session, bool counts, bool last)
 {
+  bool nested = false;
   if (!session->observers)
     return;
   g_ptr_array_set_size(session->listening, 0);
   for (guint i = 0; counts && i < session->observers->len; i++) {
     Observer *observer = g_ptr_array_index(session->observers, i);
-    if (last || observer->every_run)
-      g_ptr_array_add(session->listening, observer);
+    if (!last && !observer->every_run)
+      continue;
+    g_ptr_array_add(session->listening, observer);
+    nested = nested || observer->nested;
   }
-  onnxl_executor_listen(session->executor, session->listening->len > 0 ? forward_event : NULL, session->listening);
+  onnxl_executor_listen(session->executor, session->listening->len > 0 ? forward_event : NULL, session->listening,
+                        nested);
 }
 
-bool
-session_run(Session *session, GError **error)
+static bool
+run_all(Session *session, GError **error)
 {
   uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
   uint32_t counted = MAX(exec_options.repeat, 1), total = exec_options.warmup + counted;
@@ -182,6 +188,15 @@ session_run(Session *session, GError **error)
         (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec);
   }
   return true;
+}
+
+bool
+session_run(Session *session, GError **error)
+{
+  interrupt_catch();
+  bool good = run_all(session, error);
+  interrupt_release();
+  return good;
 }
 
 void

@@ -99,7 +99,7 @@ trace_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GError
   if (!exec_options.trace)
     return true;
   Trace *trace = g_new0(Trace, 1);
-  trace->observer = (Observer){ trace_event, trace_finish, trace_free, false };
+  trace->observer = (Observer){ .event = trace_event, .finish = trace_finish, .free = trace_free };
   trace->nodes = g_array_new(FALSE, FALSE, sizeof(TracedNode));
   *ret_observer = &trace->observer;
   return true;
