@@ -32,7 +32,8 @@ typedef struct OnnxlEvent {
   const OnnxlValue *value; /* of ADD and REPLACE, else NULL */
   int64_t node;            /* index of the producing or running node in its graph, -1 = none */
   const OnnxlNode *proto;  /* that node, or NULL */
-  OnnxlValue *const *inputs; /* ADD of what a node computed: the node's inputs, NULL items for omitted ones; else NULL */
+  OnnxlValue *const
+    *inputs; /* ADD of what a node computed: the node's inputs, NULL items for omitted ones; else NULL */
   uint32_t n_inputs;
   const OnnxlEventScope *scope; /* the nested graph or function body, NULL = the main graph */
   uint64_t timestamp_ns;        /* since the epoch */
@@ -44,8 +45,8 @@ typedef struct OnnxlEvent {
 /* Sees an event as it happens. Returns false with error to stop the run. */
 typedef bool (*OnnxlEventFunction)(void *data, const OnnxlEvent *event, GError **error);
 
-/* Path of the nested graph or function body: "/if1/then_branch", "/call (f)/f"; "" in the main graph. Borrowed until the
- * event's function returns. */
+/* Path of the nested graph or function body: "/if1/then_branch", "/call (f)/f"; "" in the main graph. Borrowed until
+ * the event's function returns. */
 const char *onnxl_event_graph(const OnnxlEvent *event);
 /* The same with the number of the trip behind each graph that may run many times: "/loop1/body[3]". */
 const char *onnxl_event_place(const OnnxlEvent *event);

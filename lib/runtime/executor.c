@@ -134,9 +134,10 @@ release_value(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **e
   frame->values[v] = NULL;
   onnxl_value_unref(value);
   return !is_heard(executor) ||
-         emit(executor,
-              (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 },
-              error);
+         emit(
+           executor,
+           (OnnxlEvent){ .action = ONNXL_EVENT_REMOVE, .kind = ONNXL_EVENT_UNKNOWN, .name = place->name, .node = -1 },
+           error);
 }
 
 /* --- frames --- */
@@ -325,8 +326,7 @@ take_step(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t node, uint3
     executor->steps++;
     return true;
   }
-  g_autofree char *path =
-    node != ONNXL_NONE ? onnxl_frame_node_path(frame, node) : onnxl_frame_graph_path(frame, g);
+  g_autofree char *path = node != ONNXL_NONE ? onnxl_frame_node_path(frame, node) : onnxl_frame_graph_path(frame, g);
   if (interrupted)
     return onnxl_fail(error, ONNXL_ERROR_LIMIT, "interrupted before %s, after %" G_GUINT64_FORMAT " steps", path,
                       executor->steps);
@@ -366,8 +366,7 @@ announce_inputs(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g, GE
 {
   const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
   for (uint32_t i = 0; i < graph->n_inputs; i++)
-    if (frame->values[graph->inputs[i]] &&
-        !emit_value(executor, frame, ONNXL_EVENT_INPUT, graph->inputs[i], error))
+    if (frame->values[graph->inputs[i]] && !emit_value(executor, frame, ONNXL_EVENT_INPUT, graph->inputs[i], error))
       return false;
   for (uint32_t i = 0; i < graph->n_initializers; i++)
     if (!frame->body->index->values[graph->initializers[i]].is_input &&
@@ -381,8 +380,7 @@ announce_outputs(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t g, G
 {
   const OnnxlIndexGraph *graph = &frame->body->index->graphs[g];
   for (uint32_t i = 0; i < graph->n_outputs; i++)
-    if (frame->values[graph->outputs[i]] &&
-        !emit_value(executor, frame, ONNXL_EVENT_OUTPUT, graph->outputs[i], error))
+    if (frame->values[graph->outputs[i]] && !emit_value(executor, frame, ONNXL_EVENT_OUTPUT, graph->outputs[i], error))
       return false;
   return true;
 }
@@ -576,8 +574,8 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   executor->plan->allocator->refused = false;
   g_clear_pointer(&executor->failed_path, g_free);
   executor->random = (OnnxlRandom){ executor->options.seed, 0 };
-  bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, error) && bind_inputs(executor, inputs, error) &&
-              announce_initializers(executor, inputs, error) &&
+  bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, error) &&
+              bind_inputs(executor, inputs, error) && announce_initializers(executor, inputs, error) &&
               onnxl_executor_run_graph(executor, &executor->main, 0, 0, error);
   if (!good && executor->main.values)
     onnxl_live_set_explain(executor, &executor->main, error);

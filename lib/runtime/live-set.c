@@ -49,7 +49,8 @@ collect(const OnnxlExecutor *executor, const OnnxlFrame *frame, bool by_buffer)
       if (!frame->values[v])
         continue;
       LiveValue value = { frame, v,
-                          by_buffer ? onnxl_account_bytes(executor, frame, v) : allocated_bytes(frame->values[v], seen) };
+                          by_buffer ? onnxl_account_bytes(executor, frame, v)
+                                    : allocated_bytes(frame->values[v], seen) };
       if (value.bytes > 0)
         g_array_append_val(live, value);
     }

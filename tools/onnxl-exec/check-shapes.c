@@ -10,7 +10,7 @@ typedef struct ShapeCheck {
   OnnxlRun *run;
   OnnxlArena *arena;
   OnnxlInference *inference;
-  OnnxlMap values; /* value ids of the main graph by name */
+  OnnxlMap values;   /* value ids of the main graph by name */
   OnnxlSizes *sizes; /* of the inputs' symbols */
   uint32_t checked, differing;
 } ShapeCheck;

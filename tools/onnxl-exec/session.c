@@ -114,7 +114,8 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   OnnxlExecutorOptions executor_options = { .keep = exec_options.no_release,
                                             .max_buffers = exec_options.max_buffers,
                                             .max_depth = common->limits.max_depth,
-                                            .max_steps = exec_options.max_steps > 0 ? exec_options.max_steps : UINT64_MAX,
+                                            .max_steps =
+                                              exec_options.max_steps > 0 ? exec_options.max_steps : UINT64_MAX,
                                             .interrupt = &interrupt_signal,
                                             .seed = seed,
                                             .memory = memory };

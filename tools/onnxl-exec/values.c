@@ -103,7 +103,9 @@ values_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErro
   if (!exec_options.check_values && !exec_options.fail_on)
     return true;
   Values *values = g_new0(Values, 1);
-  values->observer = (Observer){ .event = values_event, .finish = values_finish, .free = values_free, .takes_stdout = exec_options.check_values };
+  values->observer = (Observer){
+    .event = values_event, .finish = values_finish, .free = values_free, .takes_stdout = exec_options.check_values
+  };
   values->run = run;
   values->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
   *ret_observer = &values->observer;
