@@ -11,7 +11,9 @@ typedef enum CellKind { CELL_TEXT, CELL_NUMBER, CELL_SPECIAL, CELL_NONE } CellKi
 typedef struct Cell {
   size_t offset; /* of the text in OnnxlTable.text */
   size_t size;
-  CellKind kind;
+  uint32_t width; /* in columns of the terminal, unless it is not plain */
+  uint8_t kind;   /* CellKind */
+  bool plain;     /* printable ASCII only, which is nearly all there ever is */
 } Cell;
 
 struct OnnxlTable {
@@ -19,6 +21,7 @@ struct OnnxlTable {
   size_t n_columns;
   GArray *cells;
   OnnxlOutput text;
+  size_t begun; /* offset of the cell that is being written in parts */
 };
 
 OnnxlTable *
@@ -45,16 +48,30 @@ onnxl_table_free(OnnxlTable *table)
 static void
 end_cell(OnnxlTable *table, size_t offset, CellKind kind)
 {
-  Cell cell = { offset, table->text.used - offset, kind };
+  size_t size = table->text.used - offset;
+  bool plain = size <= UINT32_MAX && (size == 0 || onnxl_str_plain(onnxl_str_n(table->text.buffer + offset, size)) == size);
+  Cell cell = { offset, size, plain ? (uint32_t)size : 0, (uint8_t)kind, plain };
   g_array_append_val(table->cells, cell);
+}
+
+OnnxlOutput *
+onnxl_table_begin(OnnxlTable *table)
+{
+  table->begun = table->text.used;
+  return &table->text;
+}
+
+void
+onnxl_table_end(OnnxlTable *table)
+{
+  end_cell(table, table->begun, CELL_TEXT);
 }
 
 void
 onnxl_table_text(OnnxlTable *table, OnnxlStr text)
 {
-  size_t offset = table->text.used;
-  onnxl_output_str(&table->text, text);
-  end_cell(table, offset, CELL_TEXT);
+  onnxl_output_str(onnxl_table_begin(table), text);
+  onnxl_table_end(table);
 }
 
 void
@@ -118,55 +135,63 @@ cell_text(const OnnxlTable *table, const Cell *cell)
 
 /* The text as the terminal shows it, in scratch, and its width in columns. */
 static uint32_t
-show_cell(OnnxlOutput *scratch, OnnxlStr text)
+show_text(OnnxlOutput *scratch, OnnxlStr text)
 {
-  uint32_t width = 0, c;
+  uint32_t width = 0, c = 0;
   scratch->used = 0;
   onnxl_output_escaped(scratch, text);
   OnnxlStr rest = onnxl_output_memory(scratch);
-  for (; rest.size > 0 && (uint8_t)rest.data[0] < 0x80; rest.data++, rest.size--) /* escaped, so none is a control */
-    width++;
-  while (rest.size > 0) {
-    size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
-    width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+  while (rest.size > 0) { /* escaped, so none is a control character */
+    size_t size = onnxl_str_plain(rest);
+    width += (uint32_t)size;
+    if (size == 0) {
+      size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
+      width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+    }
     rest.data += size;
     rest.size -= size;
   }
   return width;
 }
 
+/* due: blanks that stand before the text, which are written only when there is one. Returns those before the next. */
+static uint32_t
+write_aligned_cell(OnnxlOutput *out, uint32_t due, bool right, uint32_t fill, OnnxlStr text)
+{
+  if (text.size == 0)
+    return due + fill + 2;
+  onnxl_output_spaces(out, due + (right ? fill : 0));
+  onnxl_output_str(out, text);
+  return right ? 2 : fill + 2;
+}
+
 static void
 write_aligned(const OnnxlTable *table, OnnxlOutput *out)
 {
   OnnxlOutput scratch;
-  uint32_t *widths = g_new0(uint32_t, table->n_columns);
+  size_t rows = n_rows(table);
+  g_autofree uint32_t *widths = g_new0(uint32_t, table->n_columns);
   onnxl_output_init(&scratch, -1);
-  for (size_t c = 0; c < table->n_columns; c++) {
-    widths[c] = show_cell(&scratch, onnxl_str(table->columns[c].title));
-    for (size_t r = 0; r < n_rows(table); r++)
-      widths[c] = MAX(widths[c], show_cell(&scratch, cell_text(table, cell_at(table, r, c))));
-  }
-  for (size_t line = 0; line <= n_rows(table); line++) {
-    uint32_t due = 0; /* blanks that are written only when something follows */
+  for (size_t c = 0; c < table->n_columns; c++)
+    widths[c] = show_text(&scratch, onnxl_str(table->columns[c].title));
+  for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < table->n_columns; c++) {
-      OnnxlStr text = line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c));
-      uint32_t width = show_cell(&scratch, text);
-      uint32_t fill = widths[c] - width;
-      if (table->columns[c].right) {
-        due += fill;
-        fill = 0;
-      }
-      if (width > 0) {
-        onnxl_output_spaces(out, due);
-        onnxl_output_str(out, onnxl_output_memory(&scratch));
-        due = 0;
-      }
-      due += fill + 2;
+      const Cell *cell = cell_at(table, r, c);
+      widths[c] = MAX(widths[c], cell->plain ? cell->width : show_text(&scratch, cell_text(table, cell)));
+    }
+  for (size_t line = 0; line <= rows; line++) {
+    uint32_t due = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+      const Cell *cell = line == 0 ? NULL : cell_at(table, line - 1, c);
+      OnnxlStr text = cell ? cell_text(table, cell) : onnxl_str(table->columns[c].title);
+      uint32_t width = cell && cell->plain ? cell->width : show_text(&scratch, text);
+      if (!cell || !cell->plain)
+        text = onnxl_output_memory(&scratch);
+      due = write_aligned_cell(out, due, table->columns[c].right, widths[c] - width, text);
     }
     onnxl_output_char(out, '\n');
   }
   onnxl_output_clear(&scratch);
-  g_free(widths);
 }
 
 void

@@ -25,6 +25,10 @@ void onnxl_table_double(OnnxlTable *table, double value);
 void onnxl_table_bool(OnnxlTable *table, bool value);
 void onnxl_table_none(OnnxlTable *table); /* empty, null in JSON */
 
+/* The next cell in parts: what is written to the output until the other call is its text. */
+OnnxlOutput *onnxl_table_begin(OnnxlTable *table);
+void onnxl_table_end(OnnxlTable *table);
+
 /* Writes the table. As table: a heading and columns two blanks apart, no trailing blanks. As CSV: RFC 4180 with LF. As
  * JSON: an array of objects, one a line. */
 void onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out);

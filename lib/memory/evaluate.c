@@ -20,25 +20,37 @@ find_missing(void *data, OnnxlExpr symbol)
     missing->name = name;
 }
 
+/* Evaluates the total of one node. */
+static bool
+evaluate_node(const OnnxlMemory *memory, uint32_t id, OnnxlExprLookup lookup, void *data, int64_t *ret_total,
+              GError **error)
+{
+  OnnxlExpr total = memory->nodes[id].total;
+  OnnxlStr op = memory->inference->index->nodes[id].proto->op_type;
+  g_autoptr(GError) failed = NULL;
+  Missing missing = { lookup, data, { NULL, 0 } };
+
+  if (!total)
+    return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "node %u (%.*s): its bytes are not known", id, ONNXL_ARG(op));
+  if (onnxl_expr_evaluate(total, lookup, data, ret_total, &failed))
+    return true;
+  onnxl_expr_symbols(memory->inference->pool, total, find_missing, &missing);
+  if (missing.name.data)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "node %u (%.*s): symbol '%.*s' has no value (--eval %.*s=…)", id,
+                      ONNXL_ARG(op), ONNXL_ARG(missing.name), ONNXL_ARG(missing.name));
+  return onnxl_fail(error, ONNXL_ERROR_LIMIT, "node %u (%.*s): %s", id, ONNXL_ARG(op), failed->message);
+}
+
 bool
 onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
                       int64_t *ret_peak, GError **error)
 {
   *ret_peak = 0;
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
-    OnnxlExpr total = memory->nodes[i].total;
-    OnnxlStr op = memory->inference->index->nodes[i].proto->op_type;
-    g_autoptr(GError) failed = NULL;
-
-    if (!total)
-      return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "node %u (%.*s): its bytes are not known", i, ONNXL_ARG(op));
-    Missing missing = { lookup, data, { NULL, 0 } };
-    onnxl_expr_symbols(memory->inference->pool, total, find_missing, &missing);
-    if (missing.name.data)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "node %u (%.*s): symbol '%.*s' has no value (--eval %.*s=…)", i,
-                        ONNXL_ARG(op), ONNXL_ARG(missing.name), ONNXL_ARG(missing.name));
-    if (!onnxl_expr_evaluate(total, lookup, data, &ret_totals[i], &failed))
-      return onnxl_fail(error, ONNXL_ERROR_LIMIT, "node %u (%.*s): %s", i, ONNXL_ARG(op), failed->message);
+    if (i > 0 && memory->nodes[i].total == memory->nodes[i - 1].total)
+      ret_totals[i] = ret_totals[i - 1];
+    else if (!evaluate_node(memory, i, lookup, data, &ret_totals[i], error))
+      return false;
     *ret_peak = MAX(*ret_peak, ret_totals[i]);
   }
   return true;

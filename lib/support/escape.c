@@ -21,21 +21,42 @@ onnxl_utf8_next(OnnxlStr text, uint32_t *ret_char)
   return size;
 }
 
+size_t
+onnxl_str_plain(OnnxlStr text)
+{
+  size_t n = 0;
+  while (n < text.size && text.data[n] >= ' ' && text.data[n] < 0x7f)
+    n++;
+  return n;
+}
+
+/* The character at the start, which is not plain. Returns its size in bytes. */
+static size_t
+output_special(OnnxlOutput *out, OnnxlStr text)
+{
+  uint32_t c;
+  size_t size = onnxl_utf8_next(text, &c);
+  if (size > 0 && !onnxl_is_unsafe_char(c))
+    onnxl_output_write(out, text.data, size);
+  else if (size == 1 && (c == '\n' || c == '\t' || c == '\r'))
+    onnxl_output_printf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+  else if (size <= 1)
+    onnxl_output_printf(out, "\\x%02x", (unsigned char)text.data[0]);
+  else
+    onnxl_output_printf(out, "\\u{%x}", c);
+  return MAX(size, (size_t)1);
+}
+
 void
 onnxl_output_escaped(OnnxlOutput *out, OnnxlStr text)
 {
   while (text.size > 0) {
-    uint32_t c;
-    size_t size = onnxl_utf8_next(text, &c);
-    if (size > 0 && !onnxl_is_unsafe_char(c))
+    size_t size = onnxl_str_plain(text);
+    if (size > 0)
       onnxl_output_write(out, text.data, size);
-    else if (size == 1 && (c == '\n' || c == '\t' || c == '\r'))
-      onnxl_output_printf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-    else if (size <= 1)
-      onnxl_output_printf(out, "\\x%02x", (unsigned char)text.data[0]);
     else
-      onnxl_output_printf(out, "\\u{%x}", c);
-    text.data += size > 0 ? size : 1;
-    text.size -= size > 0 ? size : 1;
+      size = output_special(out, text);
+    text.data += size;
+    text.size -= size;
   }
 }

@@ -11,6 +11,9 @@ bool onnxl_is_unsafe_char(uint32_t c);
  * returns 0 when the first byte starts no valid UTF-8 sequence. */
 size_t onnxl_utf8_next(OnnxlStr text, uint32_t *ret_char);
 
+/* How many bytes at the start are printable ASCII, which a terminal shows as they are, one column each. */
+size_t onnxl_str_plain(OnnxlStr text);
+
 /* Writes text with unsafe characters as \n, \t, \r, \xhh or \u{h} and stray bytes as \xhh. */
 void onnxl_output_escaped(OnnxlOutput *out, OnnxlStr text);
 

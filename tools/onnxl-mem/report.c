@@ -54,18 +54,22 @@ table_expr(OnnxlTable *table, OnnxlExprPool *pool, OnnxlExpr e)
 static void
 table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket)
 {
-  GString *text = g_string_new(NULL);
+  OnnxlOutput *text = onnxl_table_begin(table);
+  bool any = false;
 
   for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
     OnnxlExpr e = bucket->amounts[tag];
     int64_t value;
     if (onnxl_expr_is_int(e, &value) && value == 0)
       continue;
-    const char *name = tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag);
-    g_string_append_printf(text, "%s%s=%s", text->len > 0 ? ", " : "", name, onnxl_expr_text(pool, e).data);
+    onnxl_output_text(text, any ? ", " : "");
+    onnxl_output_text(text, tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag));
+    onnxl_output_char(text, '=');
+    onnxl_output_str(text, onnxl_expr_text(pool, e));
+    any = true;
   }
-  onnxl_table_text(table, text->len > 0 ? onnxl_str_n(text->str, text->len) : ONNXL_STR("-"));
-  g_string_free(text, TRUE);
+  onnxl_output_text(text, any ? "" : "-");
+  onnxl_table_end(table);
 }
 
 static void
@@ -273,21 +277,30 @@ onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, Onnx
                       OnnxlOutput *out, GError **error)
 {
   size_t n = grid->count + memory->n_nodes + 1;
-  OnnxlColumn *columns = g_new(OnnxlColumn, n);
+  g_autofree OnnxlColumn *columns = g_new(OnnxlColumn, n);
+  g_autofree size_t *offsets = g_new(size_t, n);
+  OnnxlOutput titles;
 
+  onnxl_output_init(&titles, -1);
   for (size_t i = 0; i < n; i++) {
-    char *title = i < grid->count ? g_strndup(grid->items[i].name.data, grid->items[i].name.size)
-                  : i < n - 1     ? g_strdup_printf("node %zu", i - grid->count)
-                                  : g_strdup("peak");
-    columns[i] = (OnnxlColumn){ title, true };
+    offsets[i] = titles.used;
+    if (i < grid->count) {
+      onnxl_output_str(&titles, grid->items[i].name);
+    } else if (i < n - 1) {
+      onnxl_output_text(&titles, "node ");
+      onnxl_output_uint64(&titles, i - grid->count);
+    } else {
+      onnxl_output_text(&titles, "peak");
+    }
+    onnxl_output_char(&titles, '\0');
   }
+  for (size_t i = 0; i < n; i++)
+    columns[i] = (OnnxlColumn){ titles.buffer + offsets[i], true };
   TableRows rows = { onnxl_table_new(columns, n), memory->n_nodes };
   bool done = onnxl_mem_for_each(memory, grid, table_row, &rows, error);
   if (done)
     onnxl_table_write(rows.table, format, out);
   onnxl_table_free(rows.table);
-  for (size_t i = 0; i < n; i++)
-    g_free((char *)columns[i].title);
-  g_free(columns);
+  onnxl_output_clear(&titles);
   return done;
 }
