@@ -19,7 +19,9 @@ typedef struct Cell {
 struct OnnxlTable {
   const OnnxlColumn *columns;
   size_t n_columns;
-  GArray *cells;
+  Cell *cells;
+  size_t n_cells;
+  size_t capacity;
   OnnxlOutput text;
   size_t begun; /* offset of the cell that is being written in parts */
 };
@@ -30,7 +32,6 @@ onnxl_table_new(const OnnxlColumn *columns, size_t n_columns)
   OnnxlTable *table = g_new0(OnnxlTable, 1);
   table->columns = columns;
   table->n_columns = n_columns;
-  table->cells = g_array_new(FALSE, FALSE, sizeof(Cell));
   onnxl_output_init(&table->text, -1);
   return table;
 }
@@ -40,9 +41,19 @@ onnxl_table_free(OnnxlTable *table)
 {
   if (!table)
     return;
-  g_array_free(table->cells, TRUE);
+  g_free(table->cells);
   onnxl_output_clear(&table->text);
   g_free(table);
+}
+
+static Cell *
+append(OnnxlTable *table)
+{
+  if (table->n_cells == table->capacity) {
+    table->capacity = MAX(2 * table->capacity, (size_t)64);
+    table->cells = g_renew(Cell, table->cells, table->capacity);
+  }
+  return &table->cells[table->n_cells++];
 }
 
 static void
@@ -50,8 +61,14 @@ end_cell(OnnxlTable *table, size_t offset, CellKind kind)
 {
   size_t size = table->text.used - offset;
   bool plain = size <= UINT32_MAX && (size == 0 || onnxl_str_plain(onnxl_str_n(table->text.buffer + offset, size)) == size);
-  Cell cell = { offset, size, plain ? (uint32_t)size : 0, (uint8_t)kind, plain };
-  g_array_append_val(table->cells, cell);
+  *append(table) = (Cell){ offset, size, plain ? (uint32_t)size : 0, (uint8_t)kind, plain };
+}
+
+void
+onnxl_table_repeat(OnnxlTable *table)
+{
+  Cell *cell = append(table);
+  *cell = *(cell - table->n_columns);
 }
 
 OnnxlOutput *
@@ -118,13 +135,13 @@ onnxl_table_none(OnnxlTable *table)
 static size_t
 n_rows(const OnnxlTable *table)
 {
-  return table->cells->len / table->n_columns;
+  return table->n_cells / table->n_columns;
 }
 
 static const Cell *
 cell_at(const OnnxlTable *table, size_t row, size_t column)
 {
-  return &g_array_index(table->cells, Cell, row * table->n_columns + column);
+  return &table->cells[row * table->n_columns + column];
 }
 
 static OnnxlStr

@@ -25,6 +25,9 @@ void onnxl_table_double(OnnxlTable *table, double value);
 void onnxl_table_bool(OnnxlTable *table, bool value);
 void onnxl_table_none(OnnxlTable *table); /* empty, null in JSON */
 
+/* The next cell is as the one above it; there must be one. */
+void onnxl_table_repeat(OnnxlTable *table);
+
 /* The next cell in parts: what is written to the output until the other call is its text. */
 OnnxlOutput *onnxl_table_begin(OnnxlTable *table);
 void onnxl_table_end(OnnxlTable *table);

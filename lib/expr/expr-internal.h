@@ -96,6 +96,7 @@ struct OnnxlExprPool {
   size_t capacity;
   uint32_t count;
   uint32_t epoch; /* starts at 1, counts changes of facts about symbols that are in use */
+  OnnxlExpr literals[16]; /* 0 and up, NULL until asked for */
   Memo memos[N_MEMOS];
 };
 

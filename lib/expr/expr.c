@@ -255,7 +255,13 @@ expr_intern_list(OnnxlExprPool *pool, NodeKind kind, const OnnxlExpr *items, siz
 OnnxlExpr
 onnxl_expr_int(OnnxlExprPool *pool, int64_t value)
 {
-  return expr_intern(pool, &(OnnxlExprNode){ .kind = NODE_INT, .value = value });
+  bool small = value >= 0 && value < (int64_t)G_N_ELEMENTS(pool->literals);
+  if (small && pool->literals[value])
+    return pool->literals[value];
+  OnnxlExpr e = expr_intern(pool, &(OnnxlExprNode){ .kind = NODE_INT, .value = value });
+  if (small)
+    pool->literals[value] = e;
+  return e;
 }
 
 OnnxlExpr

@@ -78,7 +78,8 @@ total_of(const Profiler *p, Live *live)
     return live->total;
   live->total = p->zero;
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
-    live->total = onnxl_expr_add(p->pool, live->total, live->shown.amounts[tag]);
+    if (live->shown.amounts[tag] != p->zero)
+      live->total = onnxl_expr_add(p->pool, live->total, live->shown.amounts[tag]);
   live->stale = false;
   return live->total;
 }
@@ -160,6 +161,20 @@ dies_here(const Profiler *p, uint32_t id, uint32_t k)
   return true;
 }
 
+/* True when both have as many elements for every assignment. */
+static bool
+same_count(const Profiler *p, const OnnxlInfo *a, const OnnxlInfo *b)
+{
+  bool same = a->has_rank && b->has_rank && a->rank == b->rank;
+
+  for (uint32_t i = 0; same && i < a->rank; i++)
+    same = a->dims[i] && a->dims[i] == b->dims[i];
+  if (same)
+    return true;
+  OnnxlExpr n = onnxl_info_count(p->pool, a);
+  return n && n == onnxl_info_count(p->pool, b);
+}
+
 /* True when output o may take over input k by what the kernel does: same number of elements of the same size. */
 static bool
 safe_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o)
@@ -170,8 +185,7 @@ safe_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o)
 
   if (!schema || o != 0 || k >= 32 || !(schema->inplace >> k & 1))
     return false;
-  OnnxlExpr n = onnxl_info_count(p->pool, in), m = onnxl_info_count(p->pool, out);
-  return n && n == m && onnxl_data_type_bits(in->elem_type) == onnxl_data_type_bits(out->elem_type);
+  return onnxl_data_type_bits(in->elem_type) == onnxl_data_type_bits(out->elem_type) && same_count(p, in, out);
 }
 
 /* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers. */

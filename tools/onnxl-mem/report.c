@@ -44,23 +44,31 @@ onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMe
   return true;
 }
 
+/* above: of the row above, NULL in the first. */
 static void
-table_expr(OnnxlTable *table, OnnxlExprPool *pool, OnnxlExpr e)
+table_expr(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlExpr *e, const OnnxlExpr *above)
 {
-  onnxl_table_text(table, onnxl_expr_text(pool, e));
+  if (above && *above == *e)
+    onnxl_table_repeat(table);
+  else
+    onnxl_table_text(table, onnxl_expr_text(pool, *e));
 }
 
 /* "shape=16, weight=32*N", or "-" for nothing. */
 static void
-table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket)
+table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket, const OnnxlBucket *above)
 {
+  if (above && memcmp(above, bucket, sizeof *bucket) == 0) {
+    onnxl_table_repeat(table);
+    return;
+  }
+  OnnxlExpr zero = onnxl_expr_int(pool, 0);
   OnnxlOutput *text = onnxl_table_begin(table);
   bool any = false;
 
   for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
     OnnxlExpr e = bucket->amounts[tag];
-    int64_t value;
-    if (onnxl_expr_is_int(e, &value) && value == 0)
+    if (e == zero)
       continue;
     onnxl_output_text(text, any ? ", " : "");
     onnxl_output_text(text, tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag));
@@ -83,19 +91,21 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, O
   };
   OnnxlExprPool *pool = memory->inference->pool;
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+  const OnnxlNodeMemory *above = NULL;
 
   for (uint32_t r = 0; r < n_rows; r++) {
     uint32_t i = rows ? rows[r] : r;
     const OnnxlNodeMemory *node = &memory->nodes[i];
     onnxl_table_int64(table, i);
     onnxl_table_text(table, memory->inference->index->nodes[i].proto->op_type);
-    table_expr(table, pool, node->already_allocated);
-    table_expr(table, pool, node->output_allocation);
-    table_bucket(table, pool, &node->inputs);
-    table_bucket(table, pool, &node->initializers);
-    table_bucket(table, pool, &node->intermediates);
-    table_bucket(table, pool, &node->outputs);
-    table_expr(table, pool, node->total);
+    table_expr(table, pool, &node->already_allocated, above ? &above->already_allocated : NULL);
+    table_expr(table, pool, &node->output_allocation, above ? &above->output_allocation : NULL);
+    table_bucket(table, pool, &node->inputs, above ? &above->inputs : NULL);
+    table_bucket(table, pool, &node->initializers, above ? &above->initializers : NULL);
+    table_bucket(table, pool, &node->intermediates, above ? &above->intermediates : NULL);
+    table_bucket(table, pool, &node->outputs, above ? &above->outputs : NULL);
+    table_expr(table, pool, &node->total, above ? &above->total : NULL);
+    above = node;
   }
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
