@@ -80,7 +80,7 @@ collect(Planner *p)
 
   for (uint32_t id = 0; id < memory->n_nodes; id++) {
     const OnnxlIndexNode *node = &index->nodes[id];
-    OnnxlExpr scratch = memory->nodes[id].outputs.amounts[ONNXL_TAG_SCRATCH];
+    OnnxlExpr scratch = memory->nodes[id].outputs->amounts[ONNXL_TAG_SCRATCH];
     for (uint32_t o = 0; o < node->n_outputs; o++) {
       uint32_t v = node->outputs[o];
       if (v == ONNXL_NONE || onnxl_memory_is_constant(node))

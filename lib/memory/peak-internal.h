@@ -12,6 +12,8 @@ typedef struct OnnxlPeak {
   size_t count;
   size_t capacity;
   bool unknown; /* an amount that is not known was among them */
+  OnnxlExpr seen[8]; /* amounts that were added lately, which need not be compared again */
+  size_t n_seen;
 } OnnxlPeak;
 
 /* Returns false with ONNXL_ERROR_LIMIT. */

@@ -28,6 +28,7 @@ typedef struct Profiler {
   OnnxlExpr *bytes;      /* by value id: of the buffer it lives in; NULL = unknown */
   bool *handed;
   const OnnxlMemory **calls;
+  const OnnxlBucket *recent[64]; /* by hash */
 } Profiler;
 
 /* What is live at a place of a graph. */
@@ -36,6 +37,31 @@ typedef struct State {
   Live initializers;
   Live intermediates;
 } State;
+
+static bool
+fail_exhausted(const OnnxlArena *arena, GError **error)
+{
+  return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the analysis needs more than the limit of %zu bytes (--max-metadata)",
+                    onnxl_arena_budget(arena));
+}
+
+/* The bucket in the arena, the same one again for the same amounts as far as it is remembered. NULL: exhausted. */
+static const OnnxlBucket *
+share(Profiler *p, const OnnxlBucket *bucket)
+{
+  uint64_t hash = 0;
+
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
+    hash = (hash ^ (uintptr_t)bucket->amounts[tag]) * UINT64_C(0x9e3779b97f4a7c15);
+  const OnnxlBucket **slot = &p->recent[hash >> 58];
+  if (*slot && memcmp(*slot, bucket, sizeof *bucket) == 0)
+    return *slot;
+  OnnxlBucket *copy = ONNXL_NEW(p->arena, OnnxlBucket);
+  if (copy)
+    *copy = *bucket;
+  *slot = copy;
+  return copy;
+}
 
 static void
 live_init(const Profiler *p, Live *live)
@@ -392,9 +418,9 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   Live outputs;
   OnnxlExpr scratch;
 
-  memory->inputs = state->inputs.shown;
-  memory->initializers = state->initializers.shown;
-  memory->intermediates = state->intermediates.shown;
+  memory->inputs = share(p, &state->inputs.shown);
+  memory->initializers = share(p, &state->initializers.shown);
+  memory->intermediates = share(p, &state->intermediates.shown);
   OnnxlExpr given = onnxl_expr_add(p->pool, total_of(p, &state->inputs), total_of(p, &state->initializers));
   memory->already_allocated = onnxl_expr_add(p->pool, given, total_of(p, &state->intermediates));
   for (uint32_t o = 0; o < node->n_outputs; o++)
@@ -412,11 +438,11 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
     return false;
   if (scratch != p->zero)
     enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
-  memory->outputs = outputs.shown;
+  memory->outputs = share(p, &outputs.shown);
   memory->output_allocation = total_of(p, &outputs);
   memory->total = onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
   leave_node(p, state, id);
-  return true;
+  return !onnxl_arena_exhausted(p->arena) || fail_exhausted(p->arena, p->error);
 }
 
 /* Profiles a graph. nodes: filled by position in the graph, may be NULL. */
@@ -494,8 +520,7 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
   uint32_t *last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values);
 
   if (onnxl_arena_exhausted(arena)) {
-    onnxl_fail(error, ONNXL_ERROR_LIMIT, "the analysis needs more than the limit of %zu bytes (--max-metadata)",
-               onnxl_arena_budget(arena));
+    fail_exhausted(arena, error);
     return NULL;
   }
   for (uint32_t i = 0; i < index->n_values; i++)

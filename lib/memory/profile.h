@@ -48,10 +48,10 @@ typedef struct OnnxlNodeMemory {
   OnnxlExpr already_allocated; /* live when the node starts: inputs + initializers + intermediates */
   OnnxlExpr output_allocation; /* new with this node: outputs */
   OnnxlExpr total;
-  OnnxlBucket inputs;
-  OnnxlBucket initializers;
-  OnnxlBucket intermediates;
-  OnnxlBucket outputs;
+  const OnnxlBucket *inputs; /* nodes can share buckets */
+  const OnnxlBucket *initializers;
+  const OnnxlBucket *intermediates;
+  const OnnxlBucket *outputs;
 } OnnxlNodeMemory;
 
 typedef struct OnnxlMemory OnnxlMemory;

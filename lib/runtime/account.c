@@ -126,7 +126,7 @@ onnxl_account_releases(const OnnxlFrame *frame, uint32_t v)
 static uint64_t
 reserved_bytes(const OnnxlExecutor *executor, uint32_t node)
 {
-  OnnxlExpr scratch = executor->options.memory->nodes[node].outputs.amounts[ONNXL_TAG_SCRATCH];
+  OnnxlExpr scratch = executor->options.memory->nodes[node].outputs->amounts[ONNXL_TAG_SCRATCH];
   int64_t bytes;
 
   if (!scratch || !onnxl_expr_evaluate(scratch, onnxl_sizes_lookup, executor->sizes, &bytes, NULL))

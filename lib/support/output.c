@@ -163,6 +163,11 @@ void
 onnxl_output_spaces(OnnxlOutput *out, uint32_t n)
 {
   static const char blanks[] = "                                                                ";
+  if (n < sizeof blanks && out->capacity - out->used >= sizeof blanks) {
+    memcpy(out->buffer + out->used, blanks, sizeof blanks); /* a constant size is one or two instructions */
+    out->used += n;
+    return;
+  }
   for (; n > 0; n -= MIN(n, (uint32_t)sizeof blanks - 1))
     onnxl_output_write(out, blanks, MIN(n, (uint32_t)sizeof blanks - 1));
 }

@@ -106,8 +106,8 @@ test_nested(void)
   CU_ASSERT_PTR_NOT_NULL_FATAL(p.memory);
   const OnnxlNodeMemory *last = &p.memory->nodes[2];
   CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, last->already_allocated).data, "12*N+1");
-  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, last->outputs.amounts[ONNXL_TAG_SCRATCH]).data, "4*N");
-  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, last->outputs.amounts[ONNXL_TAG_WEIGHT]).data, "4*N");
+  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, last->outputs->amounts[ONNXL_TAG_SCRATCH]).data, "4*N");
+  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, last->outputs->amounts[ONNXL_TAG_WEIGHT]).data, "4*N");
   clear(&p);
 }
 
@@ -119,7 +119,7 @@ test_function_call(void)
                        ONNXL_INPLACE_OFF, false);
 
   CU_ASSERT_PTR_NOT_NULL_FATAL(p.memory);
-  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, p.memory->nodes[0].outputs.amounts[ONNXL_TAG_SCRATCH]).data,
+  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, p.memory->nodes[0].outputs->amounts[ONNXL_TAG_SCRATCH]).data,
                          "4*N"); /* t; the result is the node's output */
   clear(&p);
 }

@@ -76,7 +76,7 @@ onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, Onnx
     for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
       Group group = { onnxl_str(tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag)), 0, zero, 0 };
       for (uint32_t i = 0; i < memory->n_nodes; i++) {
-        OnnxlExpr bytes = memory->nodes[i].outputs.amounts[tag];
+        OnnxlExpr bytes = memory->nodes[i].outputs->amounts[tag];
         group.bytes = onnxl_expr_add(pool, group.bytes, bytes);
         group.n_nodes += bytes != zero;
       }

@@ -38,7 +38,7 @@ column_of(const Plot *plot, uint32_t node)
 static bool
 evaluate_tags(const OnnxlNodeMemory *node, const OnnxlAssignment *assignment, int64_t *tags, GError **error)
 {
-  const OnnxlBucket *const buckets[] = { &node->inputs, &node->initializers, &node->intermediates, &node->outputs };
+  const OnnxlBucket *const buckets[] = { node->inputs, node->initializers, node->intermediates, node->outputs };
 
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
     tags[tag] = 0;

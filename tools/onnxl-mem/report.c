@@ -58,7 +58,7 @@ table_expr(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlExpr *e, const Onn
 static void
 table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket, const OnnxlBucket *above)
 {
-  if (above && memcmp(above, bucket, sizeof *bucket) == 0) {
+  if (above == bucket) {
     onnxl_table_repeat(table);
     return;
   }
@@ -100,10 +100,10 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, O
     onnxl_table_text(table, memory->inference->index->nodes[i].proto->op_type);
     table_expr(table, pool, &node->already_allocated, above ? &above->already_allocated : NULL);
     table_expr(table, pool, &node->output_allocation, above ? &above->output_allocation : NULL);
-    table_bucket(table, pool, &node->inputs, above ? &above->inputs : NULL);
-    table_bucket(table, pool, &node->initializers, above ? &above->initializers : NULL);
-    table_bucket(table, pool, &node->intermediates, above ? &above->intermediates : NULL);
-    table_bucket(table, pool, &node->outputs, above ? &above->outputs : NULL);
+    table_bucket(table, pool, node->inputs, above ? above->inputs : NULL);
+    table_bucket(table, pool, node->initializers, above ? above->initializers : NULL);
+    table_bucket(table, pool, node->intermediates, above ? above->intermediates : NULL);
+    table_bucket(table, pool, node->outputs, above ? above->outputs : NULL);
     table_expr(table, pool, &node->total, above ? &above->total : NULL);
     above = node;
   }
@@ -165,10 +165,10 @@ json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
   onnxl_mem_json_expr(json, pool, node->already_allocated);
   onnxl_json_key(json, "output_allocation");
   onnxl_mem_json_expr(json, pool, node->output_allocation);
-  json_bucket(json, pool, "inputs", &node->inputs);
-  json_bucket(json, pool, "initializers", &node->initializers);
-  json_bucket(json, pool, "intermediates", &node->intermediates);
-  json_bucket(json, pool, "outputs", &node->outputs);
+  json_bucket(json, pool, "inputs", node->inputs);
+  json_bucket(json, pool, "initializers", node->initializers);
+  json_bucket(json, pool, "intermediates", node->intermediates);
+  json_bucket(json, pool, "outputs", node->outputs);
   onnxl_json_key(json, "total");
   onnxl_mem_json_expr(json, pool, node->total);
   onnxl_json_end_object(json);
