@@ -1,9 +1,5 @@
 #include "stream/align.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "stream/align-internal.h"
 #include "stream/checksum-internal.h"
 #include "support/error.h"
@@ -18,37 +14,6 @@ size_t
 onnxl_align_plan_shards(const OnnxlAlignPlan *plan)
 {
   return plan->n_shards;
-}
-
-/* True when the second of two copies goes on where the first one ends, on both sides. */
-static bool
-follows(const OnnxlAlignEntry *a, const OnnxlAlignEntry *b, uint64_t length)
-{
-  return a->payload.kind == ONNXL_PAYLOAD_FILE && b->payload.kind == ONNXL_PAYLOAD_FILE &&
-         a->payload.place.fd == b->payload.place.fd && a->payload.place.offset + length == b->payload.place.offset &&
-         a->offset + length == b->offset;
-}
-
-bool
-onnxl_align_copy(const OnnxlAlignPlan *plan, size_t shard, int fd, const char *name, OnnxlCopier *copier,
-                 GError **error)
-{
-  const OnnxlAlignShard *range = &plan->shards[shard];
-  const uint32_t *order = plan->order + range->first;
-
-  /* The full size at once: no padding has to be written, and holes may be left anywhere. */
-  while (ftruncate(fd, (off_t)range->size) < 0)
-    if (errno != EINTR)
-      return onnxl_error_errno(error, errno, "cannot write '%s'", name);
-  for (size_t i = 0, next; i < range->count; i = next) {
-    const OnnxlAlignEntry *first = &plan->entries[order[i]];
-    OnnxlPayload payload = first->payload;
-    for (next = i + 1; next < range->count && follows(first, &plan->entries[order[next]], payload.length); next++)
-      payload.length += plan->entries[order[next]].payload.length;
-    if (!onnxl_payload_copy(&payload, (OnnxlCopyPlace){ fd, first->offset, name }, copier, error))
-      return false;
-  }
-  return true;
 }
 
 static bool

@@ -91,19 +91,28 @@ is_at(const Run *run, const char *name, const char *location, const char *offset
          onnxl_str_is(entry(t, "offset"), offset) && onnxl_str_is(entry(t, "length"), length);
 }
 
-/* Copies a data file and returns its bytes. */
+enum { MAX_SHARDS = 8 };
+
+/* Copies the data files and returns the bytes of one. */
 static char *
 copy(const Run *run, size_t shard, size_t *ret_size)
 {
   OnnxlCopyOptions options = { 0 };
-  OnnxlCopier *copier = onnxl_copier_new(&options);
-  int fd = memfd_create("dst", MFD_CLOEXEC);
-  CU_ASSERT_TRUE_FATAL(onnxl_align_copy(run->plan, shard, fd, "dst", copier, NULL));
-  *ret_size = (size_t)lseek(fd, 0, SEEK_END);
+  OnnxlCopyStats stats;
+  size_t n = onnxl_align_plan_shards(run->plan);
+  int fds[MAX_SHARDS];
+  const char *names[MAX_SHARDS];
+  CU_ASSERT_TRUE_FATAL(n <= MAX_SHARDS);
+  for (size_t i = 0; i < n; i++) {
+    fds[i] = memfd_create("dst", MFD_CLOEXEC);
+    names[i] = "dst";
+  }
+  CU_ASSERT_TRUE_FATAL(onnxl_align_copy(run->plan, fds, names, &options, &stats, NULL));
+  *ret_size = (size_t)lseek(fds[shard], 0, SEEK_END);
   char *bytes = g_malloc(*ret_size);
-  CU_ASSERT_EQUAL(pread(fd, bytes, *ret_size, 0), (ssize_t)*ret_size);
-  close(fd);
-  onnxl_copier_free(copier);
+  CU_ASSERT_EQUAL(pread(fds[shard], bytes, *ret_size, 0), (ssize_t)*ret_size);
+  for (size_t i = 0; i < n; i++)
+    close(fds[i]);
   return bytes;
 }
 

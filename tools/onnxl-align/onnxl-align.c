@@ -144,16 +144,11 @@ static bool
 copy(Job *job, GError **error)
 {
   const OnnxlCopyOptions copy_options = { copy_method, chunk_size, !no_fsync, show_progress, job };
-  OnnxlCopier *copier = onnxl_copier_new(&copy_options);
-  bool ok = true;
 
   onnxl_progress_init(&job->progress, job->run, "bytes", onnxl_align_plan_summary(job->plan).bytes);
-  for (size_t i = 0; i < job->fds->len && ok; i++)
-    ok =
-      onnxl_align_copy(job->plan, i, g_array_index(job->fds, int, i), g_ptr_array_index(job->paths, i), copier, error);
+  bool ok = onnxl_align_copy(job->plan, (const int *)(void *)job->fds->data, (const char *const *)job->paths->pdata,
+                             &copy_options, &job->copied, error);
   onnxl_progress_end(&job->progress);
-  job->copied = onnxl_copier_stats(copier);
-  onnxl_copier_free(copier);
   return ok;
 }
 
