@@ -30,10 +30,8 @@ close_enough(double got, double want, const OnnxlTolerance *tolerance)
 static bool
 compare_parts(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTolerance *tolerance, char **ret_message)
 {
-  bool single = want->elem_type == ONNXL_TYPE_COMPLEX64;
-  for (int64_t i = 0; i < 2 * want->count; i++) {
-    double a = single ? ((const float *)got->data)[i] : ((const double *)got->data)[i];
-    double b = single ? ((const float *)want->data)[i] : ((const double *)want->data)[i];
+  for (int64_t i = 0; i < onnxl_tensor_n_parts(want); i++) {
+    double a = onnxl_tensor_part(got, i), b = onnxl_tensor_part(want, i);
     if (!close_enough(a, b, tolerance))
       return differs(ret_message, "part %" G_GINT64_FORMAT " is %.9g when %.9g is expected", i, a, b);
   }
@@ -43,7 +41,7 @@ compare_parts(const OnnxlValue *got, const OnnxlValue *want, const OnnxlToleranc
 static bool
 compare_values(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTolerance *tolerance, char **ret_message)
 {
-  if (want->elem_type == ONNXL_TYPE_COMPLEX64 || want->elem_type == ONNXL_TYPE_COMPLEX128)
+  if (onnxl_type_is_complex(want->elem_type))
     return compare_parts(got, want, tolerance, ret_message);
   for (int64_t i = 0; i < want->count; i++) {
     if (want->elem_type == ONNXL_TYPE_STRING) {

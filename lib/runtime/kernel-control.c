@@ -2,6 +2,7 @@
 #include "runtime/join-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "runtime/widen-internal.h"
 
 /* Values that a loop collects, to be stacked at its end. */
 static void
@@ -56,8 +57,10 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   }
   dims[axis] = total;
   GError *failed = NULL;
-  OnnxlValue *y =
-    onnxl_value_new_tensor(onnxl_ctx_allocator(context), elem_type, rank + 1, dims, "a scan output", &failed);
+  OnnxlAllocator *allocator = onnxl_ctx_allocator(context);
+  bool packed = onnxl_data_type_bits(elem_type) > 0 && onnxl_data_type_bits(elem_type) < 8;
+  OnnxlValue *y = onnxl_value_new_tensor(allocator, packed ? ONNXL_TYPE_UINT8 : elem_type, rank + 1, dims,
+                                         "a scan output", &failed);
   if (!y) {
     onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
     g_error_free(failed);
@@ -70,23 +73,29 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   onnxl_strides(dims, rank + 1, own);
   for (uint32_t i = 0; i < rank; i++)
     strides[i] = own[i + (i >= axis)];
-  for (guint t = 0; t < values->len; t++) {
+  bool good = true;
+  for (guint t = 0; good && t < values->len; t++) {
     const OnnxlValue *value = g_ptr_array_index(values, t);
-    bool same = value->elem_type == elem_type && value->rank == rank &&
-                (rank == 0 || memcmp(value->dims, first->dims, rank * sizeof *dims) == 0);
-    if (!same || size == 0) {
-      char *a = onnxl_value_describe(first), *b = onnxl_value_describe(value);
+    good = value->elem_type == elem_type && value->rank == rank &&
+           (rank == 0 || memcmp(value->dims, first->dims, rank * sizeof *dims) == 0);
+    if (!good) {
+      g_autofree char *a = onnxl_value_describe(first), *b = onnxl_value_describe(value);
       onnxl_ctx_invalid(context, error, "scan outputs %s and %s cannot be stacked", a, b);
-      g_free(a);
-      g_free(b);
-      onnxl_value_unref(y);
-      return NULL;
+      break;
     }
+    OnnxlValue *bytes = packed ? onnxl_unpack_tensor(allocator, value, error) : NULL;
+    good = !packed || bytes;
     int64_t at = reversed ? (int64_t)values->len - 1 - t : t;
-    if (value->count > 0)
-      onnxl_scatter_strided((char *)y->data + at * own[axis] * (int64_t)size, value->data, inner, rank, strides, size);
+    if (good && value->count > 0)
+      onnxl_scatter_strided((char *)y->data + at * own[axis] * (int64_t)size, bytes ? bytes->data : value->data, inner,
+                            rank, strides, size);
+    onnxl_value_unref(bytes);
   }
-  return y;
+  OnnxlValue *result = good && !packed ? onnxl_value_ref(y) : NULL;
+  if (good && packed)
+    result = onnxl_pack_tensor(allocator, y, elem_type, error);
+  onnxl_value_unref(y);
+  return result;
 }
 
 static bool
@@ -353,8 +362,8 @@ scan_all(OnnxlKernelContext *context, ScanState *scan, GError **error)
     OnnxlValue *x = onnxl_ctx_input(context, scan->n_states + i);
     scan->scanned[i] = onnxl_value_ref(x);
     scan->backwards[i] = list_item(directions, i) != 0;
-    if (x->kind != ONNXL_KIND_TENSOR || onnxl_element_size(x) == 0)
-      return onnxl_ctx_invalid(context, error, "scanned input %u is no tensor of whole bytes", i);
+    if (x->kind != ONNXL_KIND_TENSOR)
+      return onnxl_ctx_invalid(context, error, "scanned input %u is no tensor", i);
     if (!onnxl_ctx_axis(context, list_item(axes, i), x->rank, &scan->axes[i], error))
       return false;
     if (i > 0 && x->dims[scan->axes[i]] != steps)
@@ -420,7 +429,7 @@ scan_batches(OnnxlKernelContext *context, ScanState *scan, GPtrArray **results, 
   for (uint32_t i = 0; i < scan->n_states + scan->n_inputs; i++) {
     const OnnxlValue *x = onnxl_ctx_input(context, i + 1);
     bool scanned = i >= scan->n_states;
-    if (x->kind != ONNXL_KIND_TENSOR || x->rank < 1u + scanned || onnxl_element_size(x) == 0 ||
+    if (x->kind != ONNXL_KIND_TENSOR || x->rank < 1u + scanned ||
         (batch >= 0 && x->dims[0] != batch) || (scanned && length >= 0 && x->dims[1] != length))
       return onnxl_ctx_invalid(context, error, "input %u does not fit the others in batch and length", i + 1);
     batch = x->dims[0];

@@ -1,6 +1,7 @@
 /* Convolution with moved sampling points, and the way back from columns to an image. */
 #include <math.h>
 
+#include "runtime/combine-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/window-internal.h"
@@ -152,10 +153,9 @@ run_col2_im(OnnxlKernelContext *context, GError **error)
     sizes[i] = s.axes[i].kernel;
   }
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, s.n + 2, dims, error);
-  double *sums = y ? onnxl_ctx_scratch(context, (uint64_t)y->count, sizeof *sums, error) : NULL;
-  if (!sums)
+  if (!y || !onnxl_combine_check(context, ONNXL_COMBINE_ADD, x, error))
     return false;
-  memset(sums, 0, (size_t)y->count * sizeof *sums);
+  memset(y->data, 0, y->bytes);
   for (int64_t row = 0; x->count > 0 && row < x->dims[0] * x->dims[1]; row++) {
     int64_t place[ONNXL_MAX_RANK], position[ONNXL_MAX_RANK] = { 0 }, k = row % s.kernel_count, column = 0;
     for (uint32_t i = s.n; i-- > 0; k /= sizes[i])
@@ -169,11 +169,10 @@ run_col2_im(OnnxlKernelContext *context, GError **error)
         to = to * s.input[i] + at;
       }
       if (inside)
-        sums[to] += onnxl_tensor_double(x, row * columns + column);
+        onnxl_combine(ONNXL_COMBINE_ADD, y, to, x, row * columns + column, 1);
       column++;
     } while (onnxl_index_next(position, s.output, s.n));
   }
-  onnxl_tensor_write_double(y, 0, (size_t)y->count, sums);
   return true;
 }
 ONNXL_KERNEL(col2_im, COMPUTES);

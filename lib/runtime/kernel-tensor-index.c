@@ -1,4 +1,5 @@
 /* Gathering and scattering by index. */
+#include "runtime/combine-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
@@ -146,57 +147,19 @@ ONNXL_KERNEL(gather_nd, MOVES);
 
 /* --- scattering, plain or combined with what is there --- */
 
-typedef enum Combine { COMBINE_NONE, COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN } Combine;
-
 static bool
-get_combine(const OnnxlKernelContext *context, Combine *ret_combine, GError **error)
+get_combine(const OnnxlKernelContext *context, const OnnxlValue *x, OnnxlCombine *ret_combine, GError **error)
 {
-  static const char *const names[] = { "none", "add", "mul", "max", "min" };
   OnnxlStr name = onnxl_ctx_string(context, "reduction");
-  *ret_combine = COMBINE_NONE;
+  *ret_combine = ONNXL_COMBINE_NONE;
   if (name.size == 0)
     return true;
-  for (uint32_t i = 0; i < G_N_ELEMENTS(names); i++)
-    if (onnxl_str_is(name, names[i])) {
-      *ret_combine = (Combine)i;
-      return true;
+  for (OnnxlCombine i = ONNXL_COMBINE_NONE; i <= ONNXL_COMBINE_MIN; i++)
+    if (onnxl_str_is(name, onnxl_combine_name(i))) {
+      *ret_combine = i;
+      return onnxl_combine_check(context, i, x, error);
     }
   return onnxl_ctx_invalid(context, error, "the reduction \"%.*s\" is unknown", ONNXL_ARG(name));
-}
-
-#define COMBINE(type, T, U)                                                   \
-  case ONNXL_TYPE_##type: {                                                   \
-    T *to = (T *)y->data + at;                                                \
-    const T *from = (const T *)updates->data + source;                        \
-    for (int64_t i = 0; i < n; i++)                                           \
-      to[i] = combine == COMBINE_ADD   ? (T)((U)to[i] + (U)from[i])           \
-              : combine == COMBINE_MUL ? (T)((U)to[i] * (U)from[i])           \
-              : combine == COMBINE_MAX ? (from[i] > to[i] ? from[i] : to[i])  \
-                                       : (from[i] < to[i] ? from[i] : to[i]); \
-    return true;                                                              \
-  }
-
-/* Writes n updates from source on to y from at on. */
-static bool
-put(const OnnxlKernelContext *context, OnnxlValue *y, int64_t at, const OnnxlValue *updates, int64_t source, int64_t n,
-    Combine combine, GError **error)
-{
-  size_t size = onnxl_element_size(y);
-  if (combine == COMBINE_NONE) {
-    memcpy((char *)y->data + (size_t)at * size, (const char *)updates->data + (size_t)source * size, (size_t)n * size);
-    return true;
-  }
-  switch (y->elem_type) {
-    ONNXL_REAL_TYPES(COMBINE)
-  case ONNXL_TYPE_BOOL:
-    for (int64_t i = 0; i < n; i++) {
-      uint8_t *to = (uint8_t *)y->data + at + i, from = ((const uint8_t *)updates->data)[source + i];
-      *to = combine == COMBINE_ADD || combine == COMBINE_MAX ? *to | from : *to & from;
-    }
-    return true;
-  default:
-    return onnxl_ctx_unsupported_type(context, error, y->elem_type);
-  }
 }
 
 static OnnxlValue *
@@ -214,8 +177,8 @@ run_scatter_elements(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *x = onnxl_ctx_input(context, 0), *indices = onnxl_ctx_input(context, 1);
   const OnnxlValue *updates = onnxl_ctx_input(context, 2);
   int64_t axis, strides[ONNXL_MAX_RANK];
-  Combine combine;
-  if (!get_combine(context, &combine, error) ||
+  OnnxlCombine combine;
+  if (!get_combine(context, x, &combine, error) ||
       !onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), x->rank, &axis, error))
     return false;
   bool fits = indices->rank == x->rank && updates->rank == x->rank;
@@ -232,9 +195,9 @@ run_scatter_elements(OnnxlKernelContext *context, GError **error)
     int64_t to = 0, rest = i, at;
     for (uint32_t d = x->rank; d-- > 0; rest /= indices->dims[d])
       to += d == axis ? 0 : rest % indices->dims[d] * strides[d];
-    if (!get_index(context, list[i], x->dims[axis], &at, error) ||
-        !put(context, y, to + at * strides[axis], updates, i, 1, combine, error))
+    if (!get_index(context, list[i], x->dims[axis], &at, error))
       return false;
+    onnxl_combine(combine, y, to + at * strides[axis], updates, i, 1);
   }
   return true;
 }
@@ -245,8 +208,8 @@ run_scatter_nd(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0), *indices = onnxl_ctx_input(context, 1);
   const OnnxlValue *updates = onnxl_ctx_input(context, 2);
-  Combine combine;
-  if (!get_combine(context, &combine, error))
+  OnnxlCombine combine;
+  if (!get_combine(context, x, &combine, error))
     return false;
   int64_t k = indices->rank > 0 ? indices->dims[indices->rank - 1] : -1;
   bool fits = k >= 0 && k <= x->rank && updates->rank == indices->rank - 1 + x->rank - k;
@@ -268,9 +231,9 @@ run_scatter_nd(OnnxlKernelContext *context, GError **error)
   int64_t tuples = product(indices->dims, 0, indices->rank - 1), inner = product(x->dims, k, x->rank);
   for (int64_t i = 0; updates->count > 0 && i < tuples; i++) {
     int64_t place;
-    if (!slice_place(context, x, 0, list + i * k, k, &place, error) ||
-        !put(context, y, place * inner, updates, i * inner, inner, combine, error))
+    if (!slice_place(context, x, 0, list + i * k, k, &place, error))
       return false;
+    onnxl_combine(combine, y, place * inner, updates, i * inner, inner);
   }
   return true;
 }

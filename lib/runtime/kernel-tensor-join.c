@@ -5,6 +5,7 @@
 #include "runtime/types-internal.h"
 #include "shapes/sizes.h"
 #include "shapes/slice.h"
+#include "support/float-formats.h"
 
 bool
 onnxl_concat(OnnxlKernelContext *context, OnnxlValue *const *inputs, uint32_t n, int64_t axis, GError **error)
@@ -60,6 +61,28 @@ run_concat(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(concat, MOVES);
 
+/* The elements of y, which are those of x from start on along axis, when they are smaller than a byte. */
+static bool
+slice_packed(OnnxlAllocator *allocator, const OnnxlValue *x, int64_t axis, int64_t start, OnnxlValue *y,
+             GError **error)
+{
+  unsigned bits = onnxl_data_type_bits(x->elem_type);
+  OnnxlValue *codes = onnxl_value_new_tensor(allocator, ONNXL_TYPE_UINT8, 1, &y->count, "a part of a tensor", error);
+  if (!codes)
+    return false;
+  int64_t run = y->dims[axis], step = x->dims[axis];
+  for (int64_t i = axis + 1; i < x->rank; i++) {
+    run *= x->dims[i];
+    step *= x->dims[i];
+  }
+  int64_t first = step / x->dims[axis] * start;
+  for (int64_t i = 0; i < y->count; i++)
+    ((uint8_t *)codes->data)[i] = onnxl_packed_get(x->data, (size_t)(i / run * step + first + i % run), bits);
+  onnxl_pack(codes->data, (size_t)y->count, bits, y->data);
+  onnxl_value_unref(codes);
+  return true;
+}
+
 OnnxlValue *
 onnxl_slice_axis(OnnxlAllocator *allocator, const OnnxlValue *x, int64_t axis, int64_t start, int64_t length,
                  GError **error)
@@ -70,8 +93,13 @@ onnxl_slice_axis(OnnxlAllocator *allocator, const OnnxlValue *x, int64_t axis, i
   OnnxlValue *y = onnxl_value_new_tensor(allocator, x->elem_type, x->rank, dims, "a part of a tensor", error);
   if (!y || y->count == 0)
     return y;
-  onnxl_strides(x->dims, x->rank, strides);
   size_t size = onnxl_element_size(x);
+  if (size == 0) {
+    if (!slice_packed(allocator, x, axis, start, y, error))
+      g_clear_pointer(&y, onnxl_value_unref);
+    return y;
+  }
+  onnxl_strides(x->dims, x->rank, strides);
   onnxl_copy_strided(y->data, (const char *)x->data + start * strides[axis] * (int64_t)size, dims, x->rank, strides,
                      size);
   return y;

@@ -92,10 +92,12 @@ find_neighbours(const Sampler *s, uint32_t axis, double place, Neighbours *ret)
   }
 }
 
-/* The sum over all neighbours on all axes, of which the first has tap pick % mode, and so on. */
+/* The sum over all neighbours on all axes, of which the first has tap pick % mode, and so on. part: 0 or 1, which of the
+ * numbers of a complex element. */
 static double
-interpolate(const Sampler *s, const OnnxlValue *x, int64_t image, const Neighbours *n)
+interpolate(const Sampler *s, const OnnxlValue *x, int64_t image, int64_t part, const Neighbours *n)
 {
+  int64_t parts = onnxl_type_is_complex(x->elem_type) ? 2 : 1;
   int64_t all = 1;
   double sum = 0;
   for (uint32_t i = 0; i < s->axes; i++)
@@ -109,7 +111,7 @@ interpolate(const Sampler *s, const OnnxlValue *x, int64_t image, const Neighbou
       weight *= n[i].weight[tap];
     }
     if (offset >= 0 && weight != 0)
-      sum += weight * onnxl_tensor_double(x, image + offset);
+      sum += weight * onnxl_tensor_part(x, (image + offset) * parts + part);
   }
   return sum;
 }
@@ -158,10 +160,8 @@ run_grid_sample(OnnxlKernelContext *context, GError **error)
   int64_t dims[ONNXL_MAX_RANK], pixels = 1;
   if (!read_sampler(context, x, grid, &s, error))
     return false;
-  bool moves =
-    x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 || x->elem_type == ONNXL_TYPE_COMPLEX128;
-  if (moves && s.mode != MODE_NEAREST)
-    return onnxl_ctx_unsupported_type(context, error, x->elem_type);
+  if (x->elem_type == ONNXL_TYPE_STRING && s.mode != MODE_NEAREST)
+    return onnxl_ctx_invalid(context, error, "strings cannot be interpolated: mode must be \"nearest\"");
   memcpy(dims, x->dims, 2 * sizeof *dims);
   memcpy(dims + 2, grid->dims + 1, s.axes * sizeof *dims);
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, x->rank, dims, error);
@@ -171,7 +171,7 @@ run_grid_sample(OnnxlKernelContext *context, GError **error)
     return onnxl_ctx_invalid(context, error, "an empty image cannot be sampled");
   for (uint32_t i = 0; i < s.axes; i++)
     pixels *= s.sizes[i];
-  int64_t places = y->count / dims[0] / dims[1];
+  int64_t places = y->count / dims[0] / dims[1], parts = onnxl_type_is_complex(x->elem_type) ? 2 : 1;
   size_t size = onnxl_element_size(x);
   for (int64_t b = 0; b < dims[0]; b++)
     for (int64_t p = 0; p < places; p++) {
@@ -185,8 +185,8 @@ run_grid_sample(OnnxlKernelContext *context, GError **error)
       for (int64_t c = 0; c < dims[1]; c++) {
         int64_t image = (b * dims[1] + c) * pixels, to = (b * dims[1] + c) * places + p;
         if (s.mode != MODE_NEAREST) {
-          double value = interpolate(&s, x, image, n);
-          onnxl_tensor_write_double(y, to, 1, &value);
+          for (int64_t part = 0; part < parts; part++)
+            onnxl_tensor_set_part(y, to * parts + part, interpolate(&s, x, image, part, n));
         } else if (offset >= 0)
           memcpy((char *)y->data + (size_t)to * size, (const char *)x->data + (size_t)(image + offset) * size, size);
         else if (x->elem_type != ONNXL_TYPE_STRING) /* whose elements are empty texts already */

@@ -277,11 +277,12 @@ resize_nearest(OnnxlKernelContext *context, const Resize *r, const OnnxlValue *x
   }
   if (x->elem_type == ONNXL_TYPE_STRING)
     memcpy(constant, &ONNXL_STR(""), sizeof(OnnxlStr));
-  else if (r->extrapolation != 0 && x->elem_type != ONNXL_TYPE_COMPLEX64 && x->elem_type != ONNXL_TYPE_COMPLEX128) {
+  else if (r->extrapolation != 0) {
     OnnxlValue *number = onnxl_value_new_tensor(onnxl_ctx_allocator(context), x->elem_type, 0, NULL, "a number", error);
     if (!number)
       return false;
-    onnxl_tensor_write_double(number, 0, 1, &r->extrapolation);
+    memset(number->data, 0, number->bytes);
+    onnxl_tensor_set_part(number, 0, r->extrapolation);
     memcpy(constant, number->data, size);
     onnxl_value_unref(number);
   }
@@ -381,16 +382,16 @@ make_taps(OnnxlKernelContext *context, const Resize *r, uint32_t axis, int64_t i
   return taps->weights != NULL;
 }
 
-/* to[outer, out, inner] from from[outer, in, inner]. */
+/* to[outer, out, inner] from from[outer, in, inner]. parts: numbers of an element, of which extrapolation is the first. */
 static void
 interpolate_axis(const Taps *taps, double extrapolation, const double *from, double *to, int64_t outer, int64_t in,
-                 int64_t out, int64_t inner)
+                 int64_t out, int64_t inner, int64_t parts)
 {
   for (int64_t o = 0; o < outer; o++)
     for (int64_t j = 0; j < out; j++) {
       double *row = to + (o * out + j) * inner;
       for (int64_t i = 0; i < inner; i++)
-        row[i] = taps->outside[j] ? extrapolation : 0;
+        row[i] = taps->outside[j] && i % parts == 0 ? extrapolation : 0;
       for (int64_t t = 0; !taps->outside[j] && t < taps->count[j]; t++) {
         const double *source = from + (o * in + taps->first[j] + t) * inner;
         double w = taps->weights[j * taps->max + t];
@@ -403,11 +404,14 @@ interpolate_axis(const Taps *taps, double extrapolation, const double *from, dou
 static bool
 resize_smooth(OnnxlKernelContext *context, const Resize *r, const OnnxlValue *x, OnnxlValue *y, GError **error)
 {
-  if (x->elem_type == ONNXL_TYPE_STRING || x->elem_type == ONNXL_TYPE_COMPLEX64 ||
-      x->elem_type == ONNXL_TYPE_COMPLEX128)
-    return onnxl_ctx_unsupported_type(context, error, x->elem_type);
-  double *from = onnxl_ctx_doubles(context, x, error);
-  int64_t inner = 1, outer = x->count;
+  if (x->elem_type == ONNXL_TYPE_STRING)
+    return onnxl_ctx_invalid(context, error, "strings cannot be interpolated: mode must be \"nearest\"");
+  /* The parts of complex numbers lie side by side like a last axis of two. */
+  const int64_t parts = onnxl_type_is_complex(x->elem_type) ? 2 : 1;
+  int64_t inner = parts, outer = x->count;
+  double *from = onnxl_ctx_scratch(context, (uint64_t)onnxl_tensor_n_parts(x), sizeof *from, error);
+  for (int64_t i = 0; from && i < onnxl_tensor_n_parts(x); i++)
+    from[i] = onnxl_tensor_part(x, i);
   for (uint32_t i = x->rank; from && i-- > 0;) {
     outer /= x->dims[i];
     if (is_identity(r, i, x->dims[i])) {
@@ -422,12 +426,12 @@ resize_smooth(OnnxlKernelContext *context, const Resize *r, const OnnxlValue *x,
     double *to = onnxl_ctx_scratch(context, count, sizeof *to, error);
     if (!to || !make_taps(context, r, i, x->dims[i], &taps, error))
       return false;
-    interpolate_axis(&taps, r->extrapolation, from, to, outer, x->dims[i], r->out[i], inner);
+    interpolate_axis(&taps, r->extrapolation, from, to, outer, x->dims[i], r->out[i], inner, parts);
     inner *= r->out[i];
     from = to;
   }
-  if (from)
-    onnxl_tensor_write_double(y, 0, (size_t)y->count, from);
+  for (int64_t i = 0; from && i < onnxl_tensor_n_parts(y); i++)
+    onnxl_tensor_set_part(y, i, from[i]);
   return from != NULL;
 }
 

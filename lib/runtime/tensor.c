@@ -285,6 +285,38 @@ onnxl_tensor_write_double(OnnxlValue *tensor, int64_t first, size_t n, const dou
   }
 }
 
+bool
+onnxl_type_is_complex(int32_t elem_type)
+{
+  return elem_type == ONNXL_TYPE_COMPLEX64 || elem_type == ONNXL_TYPE_COMPLEX128;
+}
+
+int64_t
+onnxl_tensor_n_parts(const OnnxlValue *tensor)
+{
+  return onnxl_type_is_complex(tensor->elem_type) ? 2 * tensor->count : tensor->count;
+}
+
+double
+onnxl_tensor_part(const OnnxlValue *tensor, int64_t part)
+{
+  if (!onnxl_type_is_complex(tensor->elem_type))
+    return onnxl_tensor_double(tensor, part);
+  return tensor->elem_type == ONNXL_TYPE_COMPLEX64 ? (double)((const float *)tensor->data)[part]
+                                                   : ((const double *)tensor->data)[part];
+}
+
+void
+onnxl_tensor_set_part(OnnxlValue *tensor, int64_t part, double value)
+{
+  if (tensor->elem_type == ONNXL_TYPE_COMPLEX64)
+    ((float *)tensor->data)[part] = (float)value;
+  else if (tensor->elem_type == ONNXL_TYPE_COMPLEX128)
+    ((double *)tensor->data)[part] = value;
+  else
+    onnxl_tensor_write_double(tensor, part, 1, &value);
+}
+
 static bool
 parse_text(OnnxlStr text, double *ret_value)
 {

@@ -30,6 +30,13 @@ typedef struct OnnxlCastOptions {
 OnnxlValue *onnxl_tensor_cast(OnnxlAllocator *allocator, const OnnxlValue *tensor, int32_t elem_type,
                               const OnnxlCastOptions *options, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Real and imaginary parts: complex types have two numbers an element, real ones one. Parts are counted over the whole
+ * tensor. */
+bool onnxl_type_is_complex(int32_t elem_type);
+int64_t onnxl_tensor_n_parts(const OnnxlValue *tensor);
+double onnxl_tensor_part(const OnnxlValue *tensor, int64_t part);
+void onnxl_tensor_set_part(OnnxlValue *tensor, int64_t part, double value);
+
 /* Writes n doubles as elements first … of a tensor of a real type (not packed ones). */
 void onnxl_tensor_write_double(OnnxlValue *tensor, int64_t first, size_t n, const double *values);
 

@@ -24,21 +24,6 @@ print_float_element(OnnxlOutput *out, int32_t elem_type, double value)
   print_real(out, text, size);
 }
 
-/* Real and imaginary part of element i. */
-static void
-complex_parts(const OnnxlValue *tensor, int64_t i, double parts[2])
-{
-  for (int64_t p = 0; p < 2; p++)
-    parts[p] = tensor->elem_type == ONNXL_TYPE_COMPLEX64 ? (double)((const float *)tensor->data)[2 * i + p]
-                                                         : ((const double *)tensor->data)[2 * i + p];
-}
-
-static bool
-is_complex(int32_t elem_type)
-{
-  return elem_type == ONNXL_TYPE_COMPLEX64 || elem_type == ONNXL_TYPE_COMPLEX128;
-}
-
 static void
 print_element(OnnxlOutput *out, const OnnxlValue *tensor, int64_t i)
 {
@@ -54,9 +39,8 @@ print_element(OnnxlOutput *out, const OnnxlValue *tensor, int64_t i)
     onnxl_output_uint64(out, (uint64_t)onnxl_tensor_int64(tensor, i));
   else if (onnxl_type_is_integer(type))
     onnxl_output_int64(out, onnxl_tensor_int64(tensor, i));
-  else if (is_complex(type)) {
-    double parts[2];
-    complex_parts(tensor, i, parts);
+  else if (onnxl_type_is_complex(type)) {
+    const double parts[2] = { onnxl_tensor_part(tensor, 2 * i), onnxl_tensor_part(tensor, 2 * i + 1) };
     print_float_element(out, type, parts[0]);
     onnxl_output_text(out, parts[1] < 0 ? "" : "+");
     print_float_element(out, type, parts[1]);
@@ -179,9 +163,8 @@ json_element(OnnxlJson *json, const OnnxlValue *tensor, int64_t i)
     onnxl_json_uint64(json, (uint64_t)onnxl_tensor_int64(tensor, i));
   else if (onnxl_type_is_integer(type))
     onnxl_json_int64(json, onnxl_tensor_int64(tensor, i));
-  else if (is_complex(type)) {
-    double parts[2];
-    complex_parts(tensor, i, parts);
+  else if (onnxl_type_is_complex(type)) {
+    const double parts[2] = { onnxl_tensor_part(tensor, 2 * i), onnxl_tensor_part(tensor, 2 * i + 1) };
     onnxl_json_begin_array(json);
     for (int p = 0; p < 2; p++)
       if (type == ONNXL_TYPE_COMPLEX64)

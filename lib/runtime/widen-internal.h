@@ -7,4 +7,11 @@
 
 bool onnxl_run_kernel(OnnxlKernelContext *context, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The elements of a tensor of 4- or 2-bit elements, one a byte, as uint8; and the way back. Returns: owned; NULL with
+ * error. */
+OnnxlValue *onnxl_unpack_tensor(OnnxlAllocator *allocator, const OnnxlValue *tensor,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+OnnxlValue *onnxl_pack_tensor(OnnxlAllocator *allocator, const OnnxlValue *bytes, int32_t elem_type,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 #endif

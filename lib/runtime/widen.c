@@ -86,6 +86,26 @@ wide_type(OnnxlKernelTypes types, int32_t elem_type)
   return elem_type;
 }
 
+OnnxlValue *
+onnxl_unpack_tensor(OnnxlAllocator *allocator, const OnnxlValue *tensor, GError **error)
+{
+  OnnxlValue *result =
+    onnxl_value_new_tensor(allocator, ONNXL_TYPE_UINT8, tensor->rank, tensor->dims, "a converted tensor", error);
+  if (result)
+    onnxl_unpack(tensor->data, (size_t)tensor->count, onnxl_data_type_bits(tensor->elem_type), false, result->data);
+  return result;
+}
+
+OnnxlValue *
+onnxl_pack_tensor(OnnxlAllocator *allocator, const OnnxlValue *bytes, int32_t elem_type, GError **error)
+{
+  OnnxlValue *result =
+    onnxl_value_new_tensor(allocator, elem_type, bytes->rank, bytes->dims, "a converted tensor", error);
+  if (result)
+    onnxl_pack(bytes->data, (size_t)bytes->count, onnxl_data_type_bits(elem_type), result->data);
+  return result;
+}
+
 static OnnxlValue *
 convert(const OnnxlKernelContext *context, const OnnxlValue *value, int32_t elem_type, GError **error)
 {
@@ -94,14 +114,8 @@ convert(const OnnxlKernelContext *context, const OnnxlValue *value, int32_t elem
     const OnnxlCastOptions options = { .saturate = true };
     return onnxl_tensor_cast(allocator, value, elem_type, &options, error);
   }
-  OnnxlValue *result =
-    onnxl_value_new_tensor(allocator, elem_type, value->rank, value->dims, "a converted tensor", error);
-  uint32_t from = onnxl_data_type_bits(value->elem_type), to = onnxl_data_type_bits(elem_type);
-  if (result && from < to)
-    onnxl_unpack(value->data, (size_t)value->count, from, false, result->data);
-  else if (result)
-    onnxl_pack(value->data, (size_t)value->count, to, result->data);
-  return result;
+  return onnxl_data_type_bits(value->elem_type) < 8 ? onnxl_unpack_tensor(allocator, value, error)
+                                                    : onnxl_pack_tensor(allocator, value, elem_type, error);
 }
 
 static bool

@@ -1,11 +1,14 @@
-/* A seeded model of one node: an operator of the table with inputs and attributes that fit about as often as not. */
+/* A seeded model of one node: an operator of the table with inputs and attributes that fit about as often as not, or as
+ * well as its recipe knows. */
 #ifndef ONNXL_TESTS_RANDOM_NODE_H
 #define ONNXL_TESTS_RANDOM_NODE_H
 
 #include <math.h>
 
 #include "ops/ops.h"
-#include "random-model.h"
+#include "proto/packed.h"
+#include "random-recipe.h"
+#include "support/float-formats.h"
 
 enum { RANDOM_MAX_ITEMS = 3, RANDOM_MAX_NODE_INPUTS = 24, RANDOM_MAX_NODE_OUTPUTS = 16, RANDOM_MAX_RANK = 5 };
 
@@ -19,8 +22,18 @@ typedef enum RandomGiven {
   GIVEN_MAP
 } RandomGiven;
 
+/* The type that a constraint takes: an element type and what is made of it. */
+typedef enum RandomShell { SHELL_TENSOR, SHELL_SEQUENCE, SHELL_OPTIONAL, SHELL_OPTIONAL_SEQUENCE } RandomShell;
+
+typedef struct RandomType {
+  uint32_t constraint;
+  RandomShell shell;
+  int32_t elem_type;
+} RandomType;
+
 typedef struct RandomInput {
   RandomGiven given;
+  bool of_sequence; /* an optional one */
   int32_t elem_type;
   OnnxlTensor tensors[RANDOM_MAX_ITEMS]; /* the tensor; items of the sequence or optional; keys and values of the map */
   uint32_t n_tensors;
@@ -32,12 +45,23 @@ typedef struct RandomNode {
   const OnnxlOpSchema *schema;
   RandomInput inputs[RANDOM_MAX_NODE_INPUTS];
   uint32_t n_inputs, n_outputs;
+  bool captures; /* the input behind those of the node is one of the graph, which bodies capture */
   int64_t dims[RANDOM_MAX_RANK]; /* that most inputs have something to do with */
   uint32_t rank;
   int32_t bound[32]; /* element type that each constraint has taken */
+  const RandomType *wanted; /* that one is asked for, and everything else is to fit; or NULL */
+  OnnxlStr recipe;
+  RandomSizes sizes;
 } RandomNode;
 
 #define RANDOM_NEW(r, type, n) ONNXL_NEW_ARRAY((r)->random.arena, type, (n) > 0 ? (n) : 1)
+
+/* Something that does not fit is done, unless all has to. */
+static inline bool
+random_misfit(RandomNode *n, uint32_t one_in)
+{
+  return !n->wanted && random_chance(&n->random, one_in);
+}
 
 static inline int64_t
 random_size(Random *r)
@@ -68,14 +92,16 @@ random_word(Random *r, const char *const *words, size_t n)
 
 /* A type of a set; now and then any other. */
 static inline int32_t
-random_type(Random *r, uint32_t set)
+random_type(RandomNode *n, uint32_t set)
 {
-  int32_t types[ONNXL_N_TYPES], n = 0;
+  Random *r = &n->random;
+  int32_t types[ONNXL_N_TYPES];
+  uint32_t n_types = 0;
   for (int32_t type = 1; type < ONNXL_N_TYPES; type++)
     if (set >> type & 1)
-      types[n++] = type;
-  return n == 0 || random_chance(r, 40) ? 1 + (int32_t)random_below(r, ONNXL_N_TYPES - 1)
-                                        : types[random_below(r, (uint32_t)n)];
+      types[n_types++] = type;
+  return n_types == 0 || random_misfit(n, 40) ? 1 + (int32_t)random_below(r, ONNXL_N_TYPES - 1)
+                                              : types[random_below(r, n_types)];
 }
 
 static inline void
@@ -166,18 +192,175 @@ random_dims(RandomNode *n, bool is_list, int64_t *ret_dims)
   return rank - first;
 }
 
+/* --- recipes --- */
+
+static inline const OnnxlOpConstraint *
+constraint_of(const OnnxlOpSchema *schema, const char *name, size_t size, uint32_t *ret_index)
+{
+  for (uint32_t i = 0; i < schema->n_constraints; i++)
+    if (strlen(schema->constraints[i].name) == size && memcmp(schema->constraints[i].name, name, size) == 0) {
+      *ret_index = i;
+      return &schema->constraints[i];
+    }
+  return NULL;
+}
+
+static inline void
+store_number(RandomNode *n, OnnxlTensor *tensor, int64_t i, int64_t value)
+{
+  static const int8_t formats[ONNXL_N_TYPES] = {
+    [ONNXL_TYPE_FLOAT16] = ONNXL_FLOAT_FORMAT_FLOAT16 + 1,
+    [ONNXL_TYPE_BFLOAT16] = ONNXL_FLOAT_FORMAT_BFLOAT16 + 1,
+    [ONNXL_TYPE_FLOAT8E4M3FN] = ONNXL_FLOAT_FORMAT_FLOAT8E4M3FN + 1,
+    [ONNXL_TYPE_FLOAT8E4M3FNUZ] = ONNXL_FLOAT_FORMAT_FLOAT8E4M3FNUZ + 1,
+    [ONNXL_TYPE_FLOAT8E5M2] = ONNXL_FLOAT_FORMAT_FLOAT8E5M2 + 1,
+    [ONNXL_TYPE_FLOAT8E5M2FNUZ] = ONNXL_FLOAT_FORMAT_FLOAT8E5M2FNUZ + 1,
+    [ONNXL_TYPE_FLOAT8E8M0] = ONNXL_FLOAT_FORMAT_FLOAT8E8M0 + 1,
+    [ONNXL_TYPE_FLOAT4E2M1] = ONNXL_FLOAT_FORMAT_FLOAT4E2M1 + 1,
+  };
+  int32_t type = tensor->data_type;
+  if (type == ONNXL_TYPE_STRING) {
+    tensor->string_data.items[i] = onnxl_arena_printf(n->random.arena, "%d", (int)value);
+    return;
+  }
+  char *bytes = (char *)tensor->raw_data.data;
+  uint32_t bits = onnxl_data_type_bits(type);
+  float single = (float)value;
+  double wide = (double)value;
+  if (formats[type])
+    value = onnxl_float_encode(formats[type] - 1, wide, true);
+  if (bits < 8) {
+    uint32_t shift = (uint32_t)i * bits % 8, mask = (1u << bits) - 1;
+    char *at = bytes + (size_t)i * bits / 8;
+    *at = (char)((*at & ~(mask << shift)) | ((uint32_t)value & mask) << shift);
+  } else if (type == ONNXL_TYPE_FLOAT || type == ONNXL_TYPE_COMPLEX64) {
+    memcpy(bytes + (size_t)i * bits / 8, &single, sizeof single);
+  } else if (type == ONNXL_TYPE_DOUBLE || type == ONNXL_TYPE_COMPLEX128) {
+    memcpy(bytes + (size_t)i * bits / 8, &wide, sizeof wide);
+  } else {
+    memcpy(bytes + (size_t)i * bits / 8, &value, bits / 8);
+  }
+}
+
+/* The tensor that a recipe's "[DIM,DIM]{A,B}" describes; now and then a dim is another. */
+static inline OnnxlTensor
+recipe_tensor(RandomNode *n, OnnxlStr name, int32_t type, OnnxlStr text)
+{
+  int64_t dims[RANDOM_MAX_RANK + 3];
+  uint32_t rank = 0;
+  for (recipe_skip(&text, "["); !recipe_skip(&text, "]"); recipe_skip(&text, ",")) {
+    if (recipe_skip(&text, "...")) {
+      for (uint32_t i = 0; i < MIN(n->rank, 2); i++)
+        dims[rank++] = MAX(n->dims[i], 1);
+      continue;
+    }
+    dims[rank++] = recipe_number(&n->sizes, &text);
+    if (random_misfit(n, 30))
+      dims[rank - 1] = random_size(&n->random);
+  }
+  OnnxlTensor tensor = random_tensor(n, name, type, dims, rank);
+  int64_t count = 1;
+  for (uint32_t i = 0; i < rank; i++)
+    count *= dims[i];
+  if (random_misfit(n, 12) || !recipe_skip(&text, "{"))
+    return tensor;
+  OnnxlStr list = text;
+  int64_t first = recipe_number(&n->sizes, &text);
+  if (recipe_skip(&text, "..")) {
+    int64_t end = recipe_number(&n->sizes, &text);
+    for (int64_t i = 0; i < count; i++)
+      store_number(n, &tensor, i, first + (int64_t)random_below(&n->random, (uint32_t)MAX(end - first, 1)));
+    return tensor;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    if (i == 0 || recipe_skip(&text, "}"))
+      text = list;
+    store_number(n, &tensor, i, recipe_number(&n->sizes, &text));
+    recipe_skip(&text, ",");
+  }
+  return tensor;
+}
+
+/* "@T": the element type that constraint T has taken or takes now; or a type by its name. */
+static inline int32_t
+recipe_type(RandomNode *n, OnnxlStr *text)
+{
+  uint32_t c;
+  size_t size = 1;
+  while (size < text->size && text->data[size] != '[')
+    size++;
+  OnnxlStr name = onnxl_str_n(text->data + 1, size - 1);
+  *text = onnxl_str_n(text->data + size, text->size - size);
+  const OnnxlOpConstraint *constraint = constraint_of(n->schema, name.data, name.size, &c);
+  if (!constraint)
+    return onnxl_data_type_from_name(name);
+  if (n->bound[c] == 0)
+    n->bound[c] = random_type(n, constraint->tensor ? constraint->tensor : constraint->sequence);
+  return n->bound[c];
+}
+
+/* The attribute that "=…" describes. False: the version has it with another type. */
+static inline bool
+recipe_attribute(RandomNode *n, OnnxlStr text, OnnxlAttribute *a)
+{
+  enum { MAX_LIST = 16 };
+  recipe_advance(&text);
+  bool is_list = recipe_skip(&text, "["), is_type = text.data[0] == '@', is_text = text.data[0] == '"';
+  int32_t type = is_type ? recipe_type(n, &text) : 0;
+  switch (a->type) {
+  case ONNXL_ATTRIBUTE_INT:
+    a->has_i = true;
+    a->i = is_type ? type : is_text ? 0 : recipe_number(&n->sizes, &text);
+    return !is_list && !is_text;
+  case ONNXL_ATTRIBUTE_FLOAT:
+    a->has_f = true;
+    a->f = is_text || is_type ? 0 : (float)recipe_number(&n->sizes, &text);
+    return !is_list && !is_text && !is_type;
+  case ONNXL_ATTRIBUTE_STRING:
+    a->s = is_text ? recipe_word(&text) : onnxl_str(onnxl_data_type_name(type));
+    if (is_type) { /* as Cast-1 writes it */
+      g_autofree char *upper = g_ascii_strup(a->s.data, (gssize)a->s.size);
+      a->s = onnxl_arena_printf(n->random.arena, "%s", upper);
+    }
+    return !is_list && (is_text || is_type);
+  case ONNXL_ATTRIBUTE_INTS:
+    a->ints.items = RANDOM_NEW(n, int64_t, MAX_LIST);
+    for (; is_list && !is_text && !recipe_skip(&text, "]"); recipe_skip(&text, ","))
+      a->ints.items[a->ints.count++] = recipe_number(&n->sizes, &text);
+    return is_list && !is_text;
+  case ONNXL_ATTRIBUTE_FLOATS:
+    a->floats.items = RANDOM_NEW(n, float, MAX_LIST);
+    for (; is_list && !is_text && !recipe_skip(&text, "]"); recipe_skip(&text, ","))
+      a->floats.items[a->floats.count++] = (float)recipe_number(&n->sizes, &text);
+    return is_list && !is_text;
+  case ONNXL_ATTRIBUTE_STRINGS:
+    a->strings.items = RANDOM_NEW(n, OnnxlStr, MAX_LIST);
+    for (; is_text && is_list && !recipe_skip(&text, "]"); recipe_skip(&text, ","))
+      a->strings.items[a->strings.count++] = recipe_word(&text);
+    return is_list && is_text;
+  case ONNXL_ATTRIBUTE_TENSOR:
+    a->t = ONNXL_NEW(n->random.arena, OnnxlTensor);
+    *a->t = recipe_tensor(n, (OnnxlStr){ 0 }, type, text);
+    return is_type;
+  default:
+    return false;
+  }
+}
+
 /* --- attributes --- */
 
+/* A body hands on its inputs; one of If hands on what it captures, or a constant. */
 static inline OnnxlGraph *
 random_body(RandomNode *n, const char *name)
 {
   Random *r = &n->random;
   OnnxlGraph *graph = ONNXL_NEW(r->arena, OnnxlGraph);
   bool is_loop = strcmp(n->schema->name, "Loop") == 0, is_if = strcmp(n->schema->name, "If") == 0;
-  uint32_t n_inputs = is_if ? 0 : n->n_inputs, n_outputs = n->n_outputs + is_loop;
-  if (random_chance(r, 8))
+  bool is_old_scan = strcmp(n->schema->name, "Scan") == 0 && n->schema->since < 9; /* with sequence_lens */
+  uint32_t n_inputs = is_if ? 0 : n->n_inputs - MIN(n->n_inputs, is_old_scan), n_outputs = n->n_outputs + is_loop;
+  if (random_misfit(n, 8))
     n_inputs = random_below(r, 4);
-  if (random_chance(r, 8))
+  if (random_misfit(n, 8))
     n_outputs = random_below(r, 4);
   graph->name = onnxl_str(name);
   graph->input.items = RANDOM_NEW(n, OnnxlValueInfo, n_inputs);
@@ -189,11 +372,13 @@ random_body(RandomNode *n, const char *name)
   graph->initializer.items = RANDOM_NEW(n, OnnxlTensor, 1);
   for (uint32_t i = 0; i < n_inputs; i++)
     graph->input.items[i].name = onnxl_arena_printf(r->arena, "%s_in%u", name, i);
-  if (n_inputs == 0) {
+  OnnxlStr outer = n->captures ? onnxl_arena_printf(r->arena, "x%u", n->n_inputs) : ONNXL_STR("");
+  if (n_inputs == 0 && !n->captures) {
     int64_t dims[RANDOM_MAX_RANK];
     uint32_t rank = random_dims(n, false, dims);
-    graph->initializer.items[0] = random_tensor(n, onnxl_arena_printf(r->arena, "%s_c", name),
-                                                random_type(r, UINT32_C(1) << ONNXL_TYPE_FLOAT), dims, rank);
+    outer = onnxl_arena_printf(r->arena, "%s_c", name);
+    graph->initializer.items[0] =
+      random_tensor(n, outer, random_type(n, UINT32_C(1) << ONNXL_TYPE_FLOAT), dims, rank);
     graph->initializer.count = 1;
   }
   for (uint32_t i = 0; i < n_outputs; i++) {
@@ -201,8 +386,7 @@ random_body(RandomNode *n, const char *name)
     node->op_type = ONNXL_STR("Identity");
     node->input.items = RANDOM_NEW(n, OnnxlStr, 1);
     node->input.count = node->output.count = 1;
-    node->input.items[0] =
-      n_inputs > 0 ? graph->input.items[(i + is_loop) % n_inputs].name : graph->initializer.items[0].name;
+    node->input.items[0] = n_inputs > 0 ? graph->input.items[(i + is_loop) % n_inputs].name : outer;
     node->output.items = RANDOM_NEW(n, OnnxlStr, 1);
     graph->output.items[i].name = node->output.items[0] = onnxl_arena_printf(r->arena, "%s_out%u", name, i);
   }
@@ -280,8 +464,12 @@ random_attribute(RandomNode *n, const OnnxlOpAttribute *known)
   };
   Random *r = &n->random;
   OnnxlAttribute a = { .name = onnxl_str(known->name), .has_type = true, .type = (int32_t)known->type };
+  OnnxlStr text;
+  if (recipe_find(n->recipe, known->name, '=', &text) && recipe_attribute(n, text, &a))
+    return a;
+  a = (OnnxlAttribute){ .name = a.name, .has_type = true, .type = a.type };
   uint32_t count = random_chance(r, 2) ? n->rank : random_below(r, 7);
-  if (random_chance(r, 60))
+  if (random_misfit(n, 60))
     a.type = 1 + (int32_t)random_below(r, 8);
   a.has_i = a.type == ONNXL_ATTRIBUTE_INT;
   a.has_f = a.type == ONNXL_ATTRIBUTE_FLOAT;
@@ -320,7 +508,7 @@ random_attribute(RandomNode *n, const OnnxlOpAttribute *known)
     int64_t dims[RANDOM_MAX_RANK];
     uint32_t rank = random_dims(n, true, dims);
     a.t = ONNXL_NEW(r->arena, OnnxlTensor);
-    *a.t = random_tensor(n, (OnnxlStr){ 0 }, random_type(r, UINT32_MAX), dims, rank);
+    *a.t = random_tensor(n, (OnnxlStr){ 0 }, random_type(n, UINT32_MAX), dims, rank);
     break;
   }
   case ONNXL_ATTRIBUTE_GRAPH:
@@ -338,27 +526,20 @@ random_attributes(RandomNode *n, OnnxlNode *node)
   node->attribute.items = RANDOM_NEW(n, OnnxlAttribute, n->schema->n_attributes);
   for (uint32_t i = 0; i < n->schema->n_attributes; i++) {
     const OnnxlOpAttribute *known = &n->schema->attributes[i];
-    if (known->required ? !random_chance(&n->random, 40) : random_chance(&n->random, 3))
+    OnnxlStr text;
+    bool listed = recipe_find(n->recipe, known->name, '=', &text);
+    if (known->required || listed ? !random_misfit(n, 40) : random_chance(&n->random, n->recipe.size > 0 ? 12 : 3))
       node->attribute.items[node->attribute.count++] = random_attribute(n, known);
   }
 }
 
 /* --- inputs --- */
 
-static inline const OnnxlOpConstraint *
-constraint_of(const OnnxlOpSchema *schema, const OnnxlOpParam *param, uint32_t *ret_index)
-{
-  for (uint32_t i = 0; i < schema->n_constraints; i++)
-    if (strcmp(schema->constraints[i].name, param->type) == 0) {
-      *ret_index = i;
-      return &schema->constraints[i];
-    }
-  return NULL;
-}
-
 static inline OnnxlTensor
-random_item(RandomNode *n, int32_t type, OnnxlStr name, bool is_list)
+random_item(RandomNode *n, int32_t type, OnnxlStr name, OnnxlStr recipe, bool is_list)
 {
+  if (recipe.size > 0)
+    return recipe_tensor(n, name, type, recipe);
   int64_t dims[RANDOM_MAX_RANK];
   uint32_t rank = random_dims(n, is_list, dims);
   return random_tensor(n, name, type, dims, rank);
@@ -385,6 +566,71 @@ random_map(RandomNode *n, RandomInput *input, const char *const *texts)
   input->n_tensors = 2;
 }
 
+/* What the recipe says of input i, which is the k-th of a variadic one. */
+static inline OnnxlStr
+input_recipe(RandomNode *n, const OnnxlOpParam *param, uint32_t k)
+{
+  OnnxlStr text = ONNXL_STR("");
+  g_autofree char *numbered = g_strdup_printf("%s.%u", param->name, k);
+  if (!recipe_find(n->recipe, numbered, '[', &text))
+    recipe_find(n->recipe, param->name, '[', &text);
+  return text;
+}
+
+/* What an input of that shell is given. */
+static inline void
+random_shell(RandomNode *n, RandomInput *input, RandomShell shell)
+{
+  Random *r = &n->random;
+  bool is_optional = shell == SHELL_OPTIONAL || shell == SHELL_OPTIONAL_SEQUENCE;
+  input->of_sequence = shell == SHELL_OPTIONAL_SEQUENCE;
+  input->given = is_optional               ? GIVEN_OPTIONAL
+                 : shell == SHELL_SEQUENCE ? GIVEN_SEQUENCE
+                 : random_chance(r, 2)     ? GIVEN_INITIALIZER
+                                           : GIVEN_TENSOR;
+  input->n_tensors = shell == SHELL_TENSOR     ? 1
+                     : shell == SHELL_OPTIONAL ? random_below(r, 2)
+                                               : random_below(r, RANDOM_MAX_ITEMS + 1);
+}
+
+/* Draws the type of an input of a constraint; what the input is given follows from it. */
+static inline void
+random_input_type(RandomNode *n, const OnnxlOpParam *param, RandomInput *input)
+{
+  Random *r = &n->random;
+  uint32_t c = 0;
+  const OnnxlOpConstraint *constraint = constraint_of(n->schema, param->type, strlen(param->type), &c);
+  uint32_t tensors = constraint ? constraint->tensor : 0, sequences = constraint ? constraint->sequence : 0;
+  uint32_t optional_tensors = constraint ? constraint->optional_tensor : 0;
+  uint32_t optional_sequences = constraint ? constraint->optional_sequence : 0;
+  if (!constraint && strncmp(param->type, "tensor(", 7) == 0)
+    tensors = UINT32_C(1) << onnxl_data_type_from_name(onnxl_str_n(param->type + 7, strlen(param->type) - 8));
+  uint32_t sets[] = { tensors, sequences, optional_tensors, optional_sequences };
+  bool bound = constraint && !param->heterogeneous && n->bound[c] != 0 && !random_misfit(n, 60);
+  bool wanted = n->wanted && constraint && c == n->wanted->constraint;
+  uint32_t shell = (uint32_t)random_below(r, 4);
+  while (sets[shell] == 0 && (sets[0] | sets[1] | sets[2] | sets[3]) != 0)
+    shell = (shell + 1) % 4;
+  if (wanted)
+    shell = n->wanted->shell;
+  input->elem_type = wanted ? n->wanted->elem_type : bound ? n->bound[c] : random_type(n, sets[shell]);
+  if (constraint)
+    n->bound[c] = input->elem_type;
+  random_shell(n, input, (RandomShell)shell);
+}
+
+/* Something of the wanted type for the branches of If, which has no input of it. */
+static inline void
+random_captured(RandomNode *n)
+{
+  RandomInput *input = &n->inputs[n->n_inputs];
+  input->elem_type = n->wanted->elem_type;
+  random_shell(n, input, n->wanted->shell);
+  for (uint32_t k = 0; k < input->n_tensors; k++)
+    input->tensors[k] = random_item(n, input->elem_type, onnxl_arena_printf(n->random.arena, "x%u", n->n_inputs),
+                                    ONNXL_STR(""), false);
+}
+
 static inline void
 random_input(RandomNode *n, uint32_t i)
 {
@@ -392,47 +638,29 @@ random_input(RandomNode *n, uint32_t i)
   const OnnxlOpParam *param = &n->schema->inputs[MIN(i, n->schema->n_inputs - 1u)];
   RandomInput *input = &n->inputs[i];
   uint32_t c = 0;
-  const OnnxlOpConstraint *constraint = constraint_of(n->schema, param, &c);
+  const OnnxlOpConstraint *constraint = constraint_of(n->schema, param->type, strlen(param->type), &c);
   /* An unbounded loop is what the model asks for, so trips are few. */
   if (strcmp(n->schema->name, "Loop") == 0 && i == 0) {
-    int64_t trips = (int64_t)random_below(r, 4);
-    input->given = GIVEN_INITIALIZER;
-    input->elem_type = ONNXL_TYPE_INT64;
-    input->n_tensors = 1;
-    input->tensors[0] = random_tensor(n, ONNXL_STR("x0"), ONNXL_TYPE_INT64, NULL, 0);
-    char *bytes = RANDOM_NEW(n, char, sizeof trips);
-    memcpy(bytes, &trips, sizeof trips);
-    input->tensors[0].raw_data = onnxl_str_n(bytes, sizeof trips);
+    *input = (RandomInput){ .given = GIVEN_INITIALIZER, .elem_type = ONNXL_TYPE_INT64, .n_tensors = 1 };
+    input->tensors[0] = recipe_tensor(n, ONNXL_STR("x0"), ONNXL_TYPE_INT64, ONNXL_STR("[]{0..4}"));
     return;
   }
-  if (random_chance(r, param->option == ONNXL_PARAM_OPTIONAL ? 3 : 60))
+  OnnxlStr recipe = input_recipe(n, param, i - MIN(i, n->schema->n_inputs - 1u));
+  bool unlisted = n->recipe.size > 0 && recipe.size == 0;
+  if (param->option == ONNXL_PARAM_OPTIONAL ? random_chance(r, unlisted ? 1 : 3) : random_misfit(n, 60))
     return;
-  uint32_t tensors = constraint ? constraint->tensor | constraint->optional_tensor : 0;
-  uint32_t sequences = constraint ? constraint->sequence | constraint->optional_sequence : 0;
-  if (constraint && constraint->others && !random_chance(r, 30)) {
+  bool only_others = constraint && constraint->others && (!n->wanted || n->wanted->constraint != c);
+  if (only_others && !random_misfit(n, 30)) {
     random_map(n, input, constraint->others);
     return;
   }
-  if (!constraint && strncmp(param->type, "tensor(", 7) == 0)
-    tensors = UINT32_C(1) << onnxl_data_type_from_name(onnxl_str_n(param->type + 7, strlen(param->type) - 8));
-  bool sequence = sequences != 0 && (tensors == 0 || random_chance(r, 3));
-  if (constraint && !param->heterogeneous && n->bound[c] != 0 && !random_chance(r, 60))
-    input->elem_type = n->bound[c];
-  else
-    input->elem_type = random_type(r, sequence ? sequences : tensors);
-  if (constraint)
-    n->bound[c] = input->elem_type;
-  bool optional =
-    constraint && (constraint->optional_tensor | constraint->optional_sequence) != 0 && random_chance(r, 2);
-  input->given = sequence              ? GIVEN_SEQUENCE
-                 : optional            ? GIVEN_OPTIONAL
-                 : random_chance(r, 2) ? GIVEN_INITIALIZER
-                                       : GIVEN_TENSOR;
-  input->n_tensors = sequence ? random_below(r, RANDOM_MAX_ITEMS + 1) : optional ? random_below(r, 2) : 1;
+  random_input_type(n, param, input);
   const uint32_t index_types = UINT32_C(1) << ONNXL_TYPE_INT64 | UINT32_C(1) << ONNXL_TYPE_INT32;
-  bool is_list = (tensors & ~index_types) == 0 && tensors != 0;
+  bool is_list = input->given <= GIVEN_TENSOR && (constraint ? (constraint->tensor & ~index_types) == 0
+                                                             : (UINT32_C(1) << input->elem_type & index_types) != 0);
   for (uint32_t k = 0; k < input->n_tensors; k++)
-    input->tensors[k] = random_item(n, input->elem_type, onnxl_arena_printf(r->arena, "x%u", i), is_list);
+    input->tensors[k] =
+      random_item(n, input->elem_type, onnxl_arena_printf(r->arena, "x%u", i), recipe, is_list);
 }
 
 /* The declared type of input i: the shape in numbers, in symbols s<input>_<axis>, or not at all. */
@@ -450,6 +678,11 @@ random_declaration(RandomNode *n, uint32_t i)
     OnnxlElementType *element = ONNXL_NEW(r->arena, OnnxlElementType);
     element->elem_type = item = ONNXL_NEW(r->arena, OnnxlType);
     *(input->given == GIVEN_SEQUENCE ? &type->sequence_type : &type->optional_type) = element;
+    if (input->of_sequence) {
+      item->sequence_type = ONNXL_NEW(r->arena, OnnxlElementType);
+      item->sequence_type->elem_type = ONNXL_NEW(r->arena, OnnxlType);
+      item = item->sequence_type->elem_type;
+    }
   }
   item->tensor_type = ONNXL_NEW(r->arena, OnnxlTensorType);
   item->tensor_type->has_elem_type = true;
@@ -470,28 +703,53 @@ random_declaration(RandomNode *n, uint32_t i)
 }
 
 static inline uint32_t
-random_arity(Random *r, int32_t min, int32_t max, uint32_t most)
+random_arity(RandomNode *n, int32_t min, int32_t max, uint32_t most)
 {
   uint32_t low = (uint32_t)MAX(min, 0), high = max > (int32_t)low + 3 && max == INT32_MAX ? low + 3 : (uint32_t)max;
   high = MIN(high, most);
-  return random_chance(r, 60) ? random_below(r, 4) : low + random_below(r, high - MIN(low, high) + 1);
+  return random_misfit(n, 60) ? random_below(&n->random, 4)
+                              : low + random_below(&n->random, high - MIN(low, high) + 1);
 }
 
-/* Makes the model; the same seed and operator give the same one. */
+/* As many as the recipe lists of a variadic input, or any allowed number. */
+static inline uint32_t
+random_n_inputs(RandomNode *n)
+{
+  const OnnxlOpSchema *schema = n->schema;
+  if (schema->n_inputs == 0)
+    return 0;
+  OnnxlStr text;
+  const OnnxlOpParam *last = &schema->inputs[schema->n_inputs - 1];
+  for (uint32_t k = 0;; k++) {
+    g_autofree char *numbered = g_strdup_printf("%s.%u", last->name, k);
+    if (recipe_find(n->recipe, numbered, '[', &text))
+      continue;
+    return k > 0 ? schema->n_inputs - 1 + k
+                 : random_arity(n, schema->min_inputs, schema->max_inputs, RANDOM_MAX_NODE_INPUTS);
+  }
+}
+
+/* Makes the model; the same arguments give the same one. wanted: a type that a constraint is to take, where nothing is
+ * done on purpose that does not fit; or NULL. */
 static inline void
-random_node(RandomNode *n, const OnnxlOpSchema *schema, uint64_t seed)
+random_node(RandomNode *n, const OnnxlOpSchema *schema, uint64_t seed, const RandomType *wanted)
 {
   memset(n, 0, sizeof *n);
   n->model = onnxl_model_new(1 << 24);
   n->random = (Random){ .state = seed, .arena = n->model->arena };
   n->schema = schema;
+  n->wanted = wanted;
+  if (wanted)
+    n->bound[wanted->constraint] = wanted->elem_type;
   Random *r = &n->random;
   n->rank = random_chance(r, 4) ? random_below(r, RANDOM_MAX_RANK + 1) : 1 + random_below(r, 4);
   for (uint32_t i = 0; i < n->rank; i++)
     n->dims[i] = random_size(r);
-  n->n_inputs =
-    schema->n_inputs == 0 ? 0 : random_arity(r, schema->min_inputs, schema->max_inputs, RANDOM_MAX_NODE_INPUTS);
-  n->n_outputs = MAX(random_arity(r, schema->min_outputs, schema->max_outputs, RANDOM_MAX_NODE_OUTPUTS), 1u);
+  n->recipe = random_misfit(n, 3) ? ONNXL_STR("") : random_recipe(r, schema->domain, schema->name);
+  n->n_inputs = random_n_inputs(n);
+  n->n_outputs = MAX(random_arity(n, schema->min_outputs, schema->max_outputs, RANDOM_MAX_NODE_OUTPUTS), 1u);
+  n->captures = wanted && strcmp(schema->name, "If") == 0 && n->n_inputs < RANDOM_MAX_NODE_INPUTS;
+  n->sizes = (RandomSizes){ .random = r, .n_outputs = n->n_outputs };
 
   OnnxlModelProto *proto = &n->model->proto;
   OnnxlGraph *graph = proto->graph = ONNXL_NEW(r->arena, OnnxlGraph);
@@ -513,16 +771,21 @@ random_node(RandomNode *n, const OnnxlOpSchema *schema, uint64_t seed)
   node->name = ONNXL_STR("n");
   node->input.items = RANDOM_NEW(n, OnnxlStr, n->n_inputs);
   node->input.count = n->n_inputs;
-  graph->input.items = RANDOM_NEW(n, OnnxlValueInfo, n->n_inputs);
-  graph->initializer.items = RANDOM_NEW(n, OnnxlTensor, n->n_inputs);
-  for (uint32_t i = 0; i < n->n_inputs; i++) {
-    random_input(n, i);
-    node->input.items[i] = n->inputs[i].given == GIVEN_NOTHING ? ONNXL_STR("") : onnxl_arena_printf(r->arena, "x%u", i);
+  graph->input.items = RANDOM_NEW(n, OnnxlValueInfo, n->n_inputs + 1);
+  graph->initializer.items = RANDOM_NEW(n, OnnxlTensor, n->n_inputs + 1);
+  for (uint32_t i = 0; i < n->n_inputs + n->captures; i++) {
+    if (i < n->n_inputs)
+      random_input(n, i);
+    else
+      random_captured(n);
+    bool given = n->inputs[i].given != GIVEN_NOTHING;
+    OnnxlStr name = given ? onnxl_arena_printf(r->arena, "x%u", i) : ONNXL_STR("");
+    if (i < n->n_inputs)
+      node->input.items[i] = name;
     if (n->inputs[i].given == GIVEN_INITIALIZER)
       graph->initializer.items[graph->initializer.count++] = n->inputs[i].tensors[0];
-    else if (n->inputs[i].given != GIVEN_NOTHING)
-      graph->input.items[graph->input.count++] =
-        (OnnxlValueInfo){ .name = node->input.items[i], .type = random_declaration(n, i) };
+    else if (given)
+      graph->input.items[graph->input.count++] = (OnnxlValueInfo){ .name = name, .type = random_declaration(n, i) };
   }
   random_attributes(n, node);
   node->output.items = RANDOM_NEW(n, OnnxlStr, n->n_outputs);

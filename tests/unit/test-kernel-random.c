@@ -2,32 +2,15 @@
  * shapes; nothing crashes and nothing stays behind. ONNXL_RANDOM_RUNS: runs an operator (default 100), spread over its
  * versions; ONNXL_RANDOM_SEED: of the first run; ONNXL_RANDOM_OP: only this operator, each model being shown before it
  * runs. */
-#include "proto/text.h"
-#include "random-node.h"
-#include "runtime/context-internal.h"
+#include "random-run.h"
 #include "shapes/infer.h"
 #include "support/error.h"
-#include "unit.h"
 
 enum { MAX_MEMORY = 64 << 20, MAX_SHOWN = 20, MAX_SECONDS = 20 };
 
 typedef struct Tally {
   unsigned runs, results, errors, failures;
 } Tally;
-
-static void
-show_model(const RandomNode *n, uint64_t seed)
-{
-  OnnxlOutput out;
-  onnxl_output_init(&out, -1);
-  if (onnxl_text_write(&out, n->model, &(OnnxlTextOptions){ .weights = ONNXL_WEIGHTS_INLINE, .elements = true }, NULL,
-                       NULL, NULL)) {
-    OnnxlStr text = onnxl_output_memory(&out);
-    fprintf(stderr, "%s-%d, seed %" G_GUINT64_FORMAT ":\n%.*s", n->schema->name, n->schema->since, seed,
-            ONNXL_ARG(text));
-  }
-  onnxl_output_clear(&out);
-}
 
 static void G_GNUC_PRINTF(4, 5)
 report(Tally *tally, const RandomNode *n, uint64_t seed, const char *format, ...)
@@ -41,27 +24,6 @@ report(Tally *tally, const RandomNode *n, uint64_t seed, const char *format, ...
   vfprintf(stderr, format, args);
   va_end(args);
   fputc('\n', stderr);
-}
-
-static OnnxlValue *
-make_value(const RandomInput *input, OnnxlAllocator *allocator)
-{
-  OnnxlValue *items[RANDOM_MAX_ITEMS] = { NULL }, *value = NULL;
-  for (uint32_t i = 0; i < input->n_tensors; i++) {
-    items[i] = onnxl_value_from_tensor(allocator, NULL, &input->tensors[i], "an input", NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(items[i]);
-  }
-  if (input->given == GIVEN_TENSOR)
-    return items[0];
-  if (input->given == GIVEN_SEQUENCE)
-    value = onnxl_value_new_sequence(allocator, ONNXL_KIND_TENSOR, input->elem_type, items, input->n_tensors);
-  else if (input->given == GIVEN_OPTIONAL)
-    value = onnxl_value_new_optional(allocator, ONNXL_KIND_TENSOR, input->elem_type, items[0]);
-  else
-    value = onnxl_value_new_map(allocator, items[0], items[1]);
-  for (uint32_t i = 0; i < input->n_tensors; i++)
-    onnxl_value_unref(items[i]);
-  return value;
 }
 
 /* Sizes of the symbols that random_declaration() makes. */
@@ -132,11 +94,8 @@ run_plan(Tally *tally, RandomNode *n, uint64_t seed, OnnxlPlan *plan)
   OnnxlValue *inputs[RANDOM_MAX_NODE_INPUTS] = { NULL }, *outputs[RANDOM_MAX_NODE_OUTPUTS] = { NULL };
   OnnxlExecutor *executor = onnxl_executor_new(plan, &(OnnxlExecutorOptions){ .seed = 1 });
   GError *error = NULL;
-  uint32_t next = 0;
   uint64_t before = plan->allocator->live;
-  for (uint32_t i = 0; i < n->n_inputs; i++)
-    if (n->inputs[i].given > GIVEN_INITIALIZER)
-      inputs[next++] = make_value(&n->inputs[i], plan->allocator);
+  uint32_t next = make_inputs(n, plan->allocator, inputs);
   CU_ASSERT_EQUAL(next, onnxl_executor_n_inputs(executor));
   gint64 start = g_get_monotonic_time();
   bool good = onnxl_executor_run(executor, inputs, outputs, &error);
@@ -168,7 +127,7 @@ static void
 run_once(Tally *tally, const OnnxlOpSchema *schema, uint64_t seed, bool show)
 {
   RandomNode n;
-  random_node(&n, schema, seed);
+  random_node(&n, schema, seed, NULL);
   if (show)
     show_model(&n, seed);
   OnnxlDiagSink *sink = onnxl_diag_sink_new("random");
@@ -186,13 +145,6 @@ run_once(Tally *tally, const OnnxlOpSchema *schema, uint64_t seed, bool show)
   onnxl_plan_free(plan);
   onnxl_diag_sink_free(sink);
   random_node_clear(&n);
-}
-
-static uint64_t
-from_environment(const char *name, uint64_t standard)
-{
-  const char *text = getenv(name);
-  return text ? g_ascii_strtoull(text, NULL, 10) : standard;
 }
 
 static void
@@ -216,6 +168,7 @@ test_operators(void)
     Tally tally = { 0 };
     for (uint64_t i = 0; i < runs; i++)
       run_once(&tally, onnxl_op_schema(first + (uint32_t)(i % (next - first))), seed + i, only != NULL);
+    printf("%s: %u of %u ran to a result\n", schema->name, tally.results, tally.runs);
     if (tally.failures > 0)
       fprintf(stderr, "%s: %u of %u runs failed\n", schema->name, tally.failures, tally.runs);
     CU_ASSERT_EQUAL(tally.failures, 0);
