@@ -13,6 +13,7 @@
 #include "cli/output-file.h"
 #include "cli/report.h"
 #include "support/error.h"
+#include "support/file.h"
 
 enum { EXIT_DONE = 0, EXIT_WRONG_INPUT = 1, EXIT_CANNOT = 2 };
 enum { MAX_TABLES = 8 };
@@ -361,6 +362,14 @@ onnxl_run_add_input(OnnxlRun *run, const char *path)
 {
   if (path)
     onnxl_string_list_add(&run->inputs, g_strdup(path));
+}
+
+void
+onnxl_run_add_inputs(OnnxlRun *run, const GPtrArray *files)
+{
+  onnxl_run_add_input(run, run->input);
+  for (guint i = 0; files && i < files->len; i++)
+    onnxl_run_add_input(run, ((const OnnxlFile *)g_ptr_array_index(files, i))->path);
 }
 
 void

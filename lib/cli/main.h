@@ -79,6 +79,9 @@ int onnxl_main(const OnnxlTool *tool, int argc, char **argv);
 /* Notes a file that was read, for the dependency file; path is copied. NULL (standard input) is ignored. */
 void onnxl_run_add_input(OnnxlRun *run, const char *path);
 
+/* Notes the input of the command line and files that it refers to. files: of OnnxlFile, or NULL. */
+void onnxl_run_add_inputs(OnnxlRun *run, const GPtrArray *files);
+
 /* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after
  * each. Findings that were printed still count for the exit status. */
 void onnxl_run_flush_diags(OnnxlRun *run, const char *file);

@@ -147,28 +147,38 @@ find_quote(const OnnxlReader *r, const char *at, bool *ret_escapes, bool *ret_as
   return at < r->end ? at : NULL;
 }
 
-/* "…": a backslash makes the next character literal. */
-static void
-lex_string(OnnxlReader *r, OnnxlToken *token)
+/* Makes token the string whose text starts at from, as it stands. Returns room for the text without escapes; NULL when it has
+ * none, when it is not closed, and when the arena is exhausted, which the parser finds out. */
+static char *
+begin_string(OnnxlReader *r, OnnxlToken *token, const char *from)
 {
-  const char *from = token->start + 1;
   bool escapes, ascii;
   const char *quote = find_quote(r, from, &escapes, &ascii);
 
   if (!quote) {
     set_unterminated(r, token);
-    return;
+    token->at = from - 1;
+    return NULL;
   }
   token->kind = ONNXL_TOKEN_STRING;
   token->end = quote + 1;
   token->text = onnxl_str_n(from, (size_t)(quote - from));
   if (!ascii)
     token->not_utf8 = !onnxl_str_is_utf8(token->text);
-  if (!escapes)
-    return;
-  char *copy = onnxl_arena_alloc(r->arena, token->text.size);
+  return escapes ? onnxl_arena_alloc(r->arena, token->text.size) : NULL;
+}
+
+/* "…": a backslash makes the next character literal. */
+static void
+lex_string(OnnxlReader *r, OnnxlToken *token)
+{
+  char *copy = begin_string(r, token, token->start + 1);
+  const char *quote = token->end - 1;
   size_t n = 0;
-  for (const char *at = from; copy && at < quote; at++) {
+
+  if (!copy)
+    return;
+  for (const char *at = token->text.data; at < quote; at++) {
     if (*at == '\\')
       at++;
     copy[n++] = *at;
@@ -234,25 +244,13 @@ escape(const char *at, const char *end, char *to, size_t *n)
 static void
 lex_escaped_string(OnnxlReader *r, OnnxlToken *token)
 {
-  const char *from = token->start + 2;
-  bool escapes, ascii;
-  const char *quote = find_quote(r, from, &escapes, &ascii);
-
-  if (!quote) {
-    set_unterminated(r, token);
-    token->at = token->start + 1;
-    return;
-  }
-  token->kind = ONNXL_TOKEN_STRING;
-  token->end = quote + 1;
-  token->text = onnxl_str_n(from, (size_t)(quote - from));
-  if (!ascii)
-    token->not_utf8 = !onnxl_str_is_utf8(token->text);
-  if (!escapes)
-    return;
-  char *copy = onnxl_arena_alloc(r->arena, token->text.size);
+  char *copy = begin_string(r, token, token->start + 2);
+  const char *quote = token->end - 1;
   size_t n = 0;
-  for (const char *at = from; copy && at < quote;) {
+
+  if (!copy)
+    return;
+  for (const char *at = token->text.data; at < quote;) {
     if (*at != '\\') {
       copy[n++] = *at++;
       continue;

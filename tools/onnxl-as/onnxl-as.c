@@ -56,22 +56,13 @@ write_model(const OnnxlRun *run, const OnnxlModel *model, GError **error)
   return ok;
 }
 
-/* Notes what was read for the dependency file: the text, and the files that it refers to. */
-static void
-add_inputs(OnnxlRun *run, const OnnxlModel *model)
-{
-  onnxl_run_add_input(run, run->input);
-  for (guint i = 0; model && model->data_files && i < model->data_files->len; i++)
-    onnxl_run_add_input(run, ((const OnnxlFile *)g_ptr_array_index(model->data_files, i))->path);
-}
-
 static bool
 run_as(OnnxlRun *run, GError **error)
 {
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
   bool ok = model != NULL;
 
-  add_inputs(run, model);
+  onnxl_run_add_inputs(run, model ? model->data_files : NULL);
   if (ok && check)
     ok = check_names(model, run->sink, error);
   /* Findings that -Werror made errors come without one of their own. */

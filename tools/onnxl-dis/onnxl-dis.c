@@ -178,15 +178,6 @@ write_style(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **e
   }
 }
 
-/* Notes what was read for the dependency file: the model, and the files that a text refers to. */
-static void
-add_inputs(OnnxlRun *run, const OnnxlModel *model)
-{
-  onnxl_run_add_input(run, run->input);
-  for (guint i = 0; model && model->data_files && i < model->data_files->len; i++)
-    onnxl_run_add_input(run, ((const OnnxlFile *)g_ptr_array_index(model->data_files, i))->path);
-}
-
 static bool
 run_dis(OnnxlRun *run, GError **error)
 {
@@ -201,7 +192,7 @@ run_dis(OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--format is for --list-ops; a model in JSON is --style=json");
   if (!list_ops) {
     model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-    add_inputs(run, model);
+    onnxl_run_add_inputs(run, model ? model->data_files : NULL);
     if (!model || onnxl_diag_errors(run->sink) > 0) {
       onnxl_model_free(model);
       return model != NULL;
