@@ -69,6 +69,7 @@ typedef struct OnnxlReader {
   uint32_t depth;   /* messages below ModelProto that are being read */
   uint32_t max_depth;
   bool in_node; /* what is being read belongs to a node, not to the head of a graph in it */
+  bool reserved; /* room for the nodes of the main graph was looked for */
 
   /* the lexer */
   const char *text;

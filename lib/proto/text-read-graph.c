@@ -135,15 +135,16 @@ read_node(OnnxlReader *r, bool first, OnnxlNode *node)
 }
 
 /* Room for the nodes of a big main graph, so that they are read where they stay: each takes an opening parenthesis, and
- * pages that no node comes to lie on cost nothing. Returns their number; 0 when it does not pay or is too much. */
+ * pages that no node comes to lie on cost nothing. Once a text, since it looks at all that follows. Returns their number; 0 when it does not pay or is too much. */
 static size_t
 reserve_nodes(OnnxlReader *r, OnnxlNodeList *list)
 {
   enum { BIG = 1 << 18 };
   size_t budget = onnxl_arena_budget(r->arena), used = onnxl_arena_used(r->arena), count = 0;
 
-  if (r->depth > 2 || r->end - r->at < BIG)
+  if (r->reserved || r->end - r->at < BIG)
     return 0;
+  r->reserved = true;
   for (const char *at = r->at; (at = memchr(at, '(', (size_t)(r->end - at))); at++)
     count++;
   if (used > budget || count > (budget - used) / 2 / sizeof *list->items)
