@@ -81,6 +81,18 @@ onnxl_event_place(const OnnxlEvent *event)
   return place_of(writable(event->scope));
 }
 
+char *
+onnxl_event_node_path(const OnnxlEvent *event)
+{
+  const char *place = onnxl_event_place(event);
+  const OnnxlNode *node = event->proto;
+  if (!node)
+    return g_strdup(*place ? place : "/");
+  return node->name.size > 0
+           ? g_strdup_printf("%s/%.*s (%.*s)", place, ONNXL_ARG(node->name), ONNXL_ARG(node->op_type))
+           : g_strdup_printf("%s/#%" G_GINT64_FORMAT " (%.*s)", place, event->node, ONNXL_ARG(node->op_type));
+}
+
 /* --- lines --- */
 
 OnnxlStr

@@ -50,6 +50,9 @@ typedef bool (*OnnxlEventFunction)(void *data, const OnnxlEvent *event, GError *
 const char *onnxl_event_graph(const OnnxlEvent *event);
 /* The same with the number of the trip behind each graph that may run many times: "/loop1/body[3]". */
 const char *onnxl_event_place(const OnnxlEvent *event);
+/* Path of the event's node, with numbers of trips: "/loop1/body[3]/conv1 (Conv)"; of the graph when there is none. Returns:
+ * owned. */
+char *onnxl_event_node_path(const OnnxlEvent *event);
 
 /* Elements of a tensor that an event's line shows at most. */
 #define ONNXL_EVENT_VALUES 8

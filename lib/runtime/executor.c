@@ -579,8 +579,10 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
               onnxl_executor_run_graph(executor, &executor->main, 0, 0, error);
   if (!good && executor->main.values)
     onnxl_live_set_explain(executor, &executor->main, error);
-  for (uint32_t i = 0; good && i < graph->n_outputs; i++)
-    ret_outputs[i] = onnxl_value_ref(executor->main.values[graph->outputs[i]]);
+  for (uint32_t i = 0; i < graph->n_outputs; i++) {
+    OnnxlValue *made = executor->main.values ? executor->main.values[graph->outputs[i]] : NULL;
+    ret_outputs[i] = made ? onnxl_value_ref(made) : NULL;
+  }
   close_frame(&executor->main);
   onnxl_account_stop(executor);
   return good;

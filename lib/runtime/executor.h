@@ -40,7 +40,8 @@ uint32_t onnxl_executor_n_outputs(const OnnxlExecutor *executor);
 const OnnxlIndexValue *onnxl_executor_output(const OnnxlExecutor *executor, uint32_t i);
 
 /* Runs once. inputs: one a main graph input; NULL is allowed where an initializer stands in. Types and shapes are
- * compared with what the graph declares. ret_outputs: room for the outputs; each is owned by the caller. Errors:
+ * compared with what the graph declares. ret_outputs: room for the outputs; each is owned by the caller, and NULL where a
+ * run that failed had not made it. Errors:
  * ONNXL_ERROR_INVALID for data the model or an operator refuses, ONNXL_ERROR_LIMIT, ONNXL_ERROR_UNSUPPORTED. */
 bool onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValue **ret_outputs,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;

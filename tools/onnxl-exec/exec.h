@@ -20,6 +20,7 @@ typedef struct ExecOptions {
   const char *events;      /* file, "" for standard output, NULL for none */
   const char *event_kinds;
   bool nested;
+  OnnxlStringList watch; /* names of values */
   bool profile;
   int profile_by; /* 0 node, 1 operator */
   uint32_t top;
@@ -27,7 +28,7 @@ typedef struct ExecOptions {
   bool no_release, plan;
   uint32_t max_buffers, max_steps, threads, repeat, warmup;
   bool check_shapes, check_values;
-  int fail_on; /* 0 nothing, 1 NaN, 2 infinities */
+  int fail_on; /* 0 nothing, 1 NaN, 2 infinities, 3 both */
   bool test;
   double rtol, atol;
   const char *compare;
@@ -46,6 +47,7 @@ typedef struct Session {
   OnnxlValue **inputs;
   bool *given; /* which of them session_read_inputs() has read */
   OnnxlValue **outputs;
+  bool stopped;         /* an observer ended the run */
   GPtrArray *observers; /* Observer; owned, NULL = none */
   GPtrArray *listening; /* those of them that see the next run */
   uint64_t *durations; /* nanoseconds of each counted run */

@@ -27,6 +27,7 @@ struct Observer {
 typedef bool ObserverNew(OnnxlRun *run, const struct Session *session, Observer **ret_observer, GError **error);
 
 ObserverNew events_new;       /* --events */
+ObserverNew watch_new;        /* --watch */
 ObserverNew values_new;       /* --check-values, --fail-on */
 ObserverNew check_shapes_new; /* --check-shapes */
 ObserverNew profile_new;      /* --profile */

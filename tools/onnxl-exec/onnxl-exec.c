@@ -20,6 +20,8 @@ static const OnnxlOption options[] = {
                "only these events: names of actions or kinds, separated by commas"),
   ONNXL_FLAG(0, "nested", &exec_options.nested,
              "events of nested graphs and function bodies as well, with their path and the number of the trip"),
+  ONNXL_VALUES(0, "watch", "NAME", &exec_options.watch,
+               "print all elements of a value, of any graph, each time it is made"),
   ONNXL_FLAG(0, "profile", &exec_options.profile, "print duration, bytes and speed of each node, as median of --repeat"),
   ONNXL_CHOICE(0, "by", "node|op", &exec_options.profile_by, "sum up the profile by operator"),
   ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
@@ -37,8 +39,9 @@ static const OnnxlOption options[] = {
   ONNXL_COUNT(0, "warmup", "N", &exec_options.warmup, "runs before those that count"),
   ONNXL_FLAG(0, "check-shapes", &exec_options.check_shapes, "compare every value's shape with the inferred one"),
   ONNXL_FLAG(0, "check-values", &exec_options.check_values,
-             "print smallest, largest and mean value of everything computed, and how many are NaN or infinite"),
-  ONNXL_CHOICE(0, "fail-on", "nothing|nan|inf", &exec_options.fail_on, "exit with 1 when a value has one"),
+             "print smallest, largest and mean value of everything computed, and how many are NaN, infinite, zero or subnormal"),
+  ONNXL_CHOICE(0, "fail-on", "nothing|nan|inf|nan,inf", &exec_options.fail_on,
+               "stop at the first value that has one, and exit with 1"),
   ONNXL_FLAG(0, "test", &exec_options.test, "run cases with known answers: folders of model.onnx and test_data_set_*"),
   ONNXL_NUMBER(0, "rtol", "R", &exec_options.rtol, "relative tolerance of --test and --compare (default 1e-3)"),
   ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test and --compare (default 1e-7)"),
@@ -51,7 +54,7 @@ static const OnnxlOption options[] = {
 static bool
 watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
 {
-  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new, values_new };
+  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new, watch_new, values_new };
   bool good = true;
   for (size_t i = 0; good && i < G_N_ELEMENTS(makers); i++) {
     Observer *observer = NULL;
@@ -76,8 +79,10 @@ run_model(OnnxlRun *run, GError **error)
   bool good = session_open(&session, run, run->input, &failed) && watch_session(run, &session, &dump, &failed) &&
               session_read_command_inputs(&session, run, &failed);
   if (good) {
-    good = session_run(&session, &failed) &&
-           write_outputs(run, &session, dump, session_takes_stdout(&session) ? NULL : &out, &failed);
+    good = session_run(&session, &failed);
+    /* What was made before a check stopped the run is not lost. */
+    if (good || session.stopped)
+      good = write_outputs(run, &session, dump, session_takes_stdout(&session) ? NULL : &out, good ? &failed : NULL) && good;
     good = session_finish(&session, good, &out, good ? &failed : NULL) && good;
   }
   if (failed)

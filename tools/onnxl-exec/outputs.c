@@ -91,6 +91,13 @@ write_value(const OnnxlValue *value, const char *path, GError **error)
   return false;
 }
 
+/* Of a run that was stopped: output i had not been made yet. */
+static bool
+is_missing(const Session *session, uint32_t i)
+{
+  return i < onnxl_executor_n_outputs(session->executor) && !session->outputs[i];
+}
+
 /* NAME=@FILE: the longest output or dumped name that is followed by "=@". */
 static bool
 write_named(const Session *session, const Dump *dump, const char *text, GError **error)
@@ -108,6 +115,8 @@ write_named(const Session *session, const Dump *dump, const char *text, GError *
       longest = name.size;
     }
   }
+  if (!found && session->stopped)
+    return true;
   if (!found)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: NAME=@FILE is needed, with the name of an output", text);
   return write_value(found, text + longest + 2, error);
@@ -123,6 +132,8 @@ write_folder(const Session *session, const Dump *dump, const char *folder, GErro
     good = onnxl_error_errno(error, errno, "cannot make the folder %s", folder);
   for (uint32_t i = 0; good && i < n_outputs + n_dumped(dump); i++) {
     bool is_output = i < n_outputs;
+    if (is_missing(session, i))
+      continue;
     OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
                               : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
     g_autofree char *text = g_strndup(name.data, name.size);
@@ -147,6 +158,8 @@ static void
 print_text(const Session *session, const Dump *dump, OnnxlOutput *out)
 {
   for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++) {
+    if (is_missing(session, i))
+      continue;
     onnxl_output_str(out, onnxl_executor_output(session->executor, i)->name);
     onnxl_output_text(out, ": ");
     onnxl_value_print(out, session->outputs[i]);
@@ -179,7 +192,8 @@ print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
   onnxl_json_key(&json, "outputs");
   onnxl_json_begin_array(&json);
   for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++)
-    print_item(&json, onnxl_executor_output(session->executor, i)->name, session->outputs[i]);
+    if (!is_missing(session, i))
+      print_item(&json, onnxl_executor_output(session->executor, i)->name, session->outputs[i]);
   onnxl_json_end_array(&json);
   if (n_dumped(dump) > 0) {
     onnxl_json_key(&json, "dump");
@@ -188,7 +202,7 @@ print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
       print_item(&json, onnxl_str(g_ptr_array_index(dump->names, i)), g_ptr_array_index(dump->values, i));
     onnxl_json_end_array(&json);
   }
-  if (exec_options.repeat > 0) {
+  if (exec_options.repeat > 0 && session->n_durations > 0) {
     onnxl_json_key(&json, "time_ns");
     onnxl_json_begin_object(&json);
     onnxl_json_key(&json, "min");
@@ -219,7 +233,7 @@ drop_outputs(const Session *session, const Dump *dump)
 bool
 write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
 {
-  for (size_t i = 0; i < exec_options.dump.count && !dump->all; i++) {
+  for (size_t i = 0; i < exec_options.dump.count && !dump->all && !session->stopped; i++) {
     bool found = false;
     for (guint k = 0; k < n_dumped(dump) && !found; k++)
       found = strcmp(g_ptr_array_index(dump->names, k), exec_options.dump.items[i]) == 0;
@@ -244,7 +258,7 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
   }
   if (!exec_options.output_dir)
     print_text(session, dump, out);
-  if (exec_options.repeat > 0)
+  if (exec_options.repeat > 0 && session->n_durations > 0)
     onnxl_output_printf(out, "time: min %.3f ms, median %.3f ms, %u runs\n", (double)session->durations[0] / 1e6,
                         (double)session->durations[session->n_durations / 2] / 1e6, session->n_durations);
   return true;

@@ -20,12 +20,14 @@ session_watch(Session *session, Observer *observer)
 static bool
 forward_event(void *data, const OnnxlEvent *event, GError **error)
 {
-  const GPtrArray *observers = data;
+  Session *session = data;
 
-  for (guint i = 0; i < observers->len; i++) {
-    Observer *observer = g_ptr_array_index(observers, i);
-    if ((observer->nested || !event->scope) && !observer->event(observer, event, error))
+  for (guint i = 0; i < session->listening->len; i++) {
+    Observer *observer = g_ptr_array_index(session->listening, i);
+    if ((observer->nested || !event->scope) && !observer->event(observer, event, error)) {
+      session->stopped = true;
       return false;
+    }
   }
   return true;
 }
@@ -165,8 +167,7 @@ listen(Session *session, bool counts, bool last)
     g_ptr_array_add(session->listening, observer);
     nested = nested || observer->nested;
   }
-  onnxl_executor_listen(session->executor, session->listening->len > 0 ? forward_event : NULL, session->listening,
-                        nested);
+  onnxl_executor_listen(session->executor, session->listening->len > 0 ? forward_event : NULL, session, nested);
 }
 
 static bool
