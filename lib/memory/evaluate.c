@@ -20,10 +20,36 @@ find_missing(void *data, OnnxlExpr symbol)
     missing->name = name;
 }
 
-/* Evaluates the total of one node. */
+/* Bounds of the symbols that have no value. */
+typedef struct Bounds {
+  const OnnxlInference *inference;
+  OnnxlExprLookup lookup;
+  void *data;
+} Bounds;
+
+static OnnxlExpr
+most_of(void *data, OnnxlStr name)
+{
+  const Bounds *bounds = data;
+  int64_t value;
+
+  if (bounds->lookup && bounds->lookup(bounds->data, name, &value))
+    return NULL;
+  return onnxl_inference_most(bounds->inference, name);
+}
+
+OnnxlExpr
+onnxl_memory_upper(const OnnxlInference *inference, OnnxlExpr amount, OnnxlExprLookup lookup, void *data)
+{
+  Bounds bounds = { inference, lookup, data };
+
+  return onnxl_inference_has_most(inference) ? onnxl_expr_upper(inference->pool, amount, most_of, &bounds) : amount;
+}
+
+/* Evaluates the total of one node, or an upper bound. */
 static bool
 evaluate_node(const OnnxlMemory *memory, uint32_t id, OnnxlExprLookup lookup, void *data, int64_t *ret_total,
-              GError **error)
+              bool *ret_at_most, GError **error)
 {
   OnnxlExpr total = memory->nodes[id].total;
   OnnxlStr op = memory->inference->index->nodes[id].proto->op_type;
@@ -32,6 +58,9 @@ evaluate_node(const OnnxlMemory *memory, uint32_t id, OnnxlExprLookup lookup, vo
 
   if (!total)
     return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "node %u (%.*s): its bytes are not known", id, ONNXL_ARG(op));
+  OnnxlExpr upper = onnxl_memory_upper(memory->inference, total, lookup, data);
+  *ret_at_most = upper && upper != total;
+  total = upper ? upper : total;
   if (onnxl_expr_evaluate(total, lookup, data, ret_total, &failed))
     return true;
   onnxl_expr_symbols(memory->inference->pool, total, find_missing, &missing);
@@ -43,14 +72,18 @@ evaluate_node(const OnnxlMemory *memory, uint32_t id, OnnxlExprLookup lookup, vo
 
 bool
 onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
-                      int64_t *ret_peak, GError **error)
+                      bool *ret_at_most, int64_t *ret_peak, GError **error)
 {
+  bool at_most = false;
+
   *ret_peak = 0;
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
     if (i > 0 && memory->nodes[i].total == memory->nodes[i - 1].total)
       ret_totals[i] = ret_totals[i - 1];
-    else if (!evaluate_node(memory, i, lookup, data, &ret_totals[i], error))
+    else if (!evaluate_node(memory, i, lookup, data, &ret_totals[i], &at_most, error))
       return false;
+    if (ret_at_most)
+      ret_at_most[i] = at_most;
     *ret_peak = MAX(*ret_peak, ret_totals[i]);
   }
   return true;

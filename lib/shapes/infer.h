@@ -97,6 +97,12 @@ const OnnxlNode *onnxl_inference_node(const OnnxlInference *inference, uint32_t 
 bool onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The upper bound of a size that only a run shows (an expression, which may hold others of that kind), NULL without one, as
+ * for all other symbols. */
+OnnxlExpr onnxl_inference_most(const OnnxlInference *inference, OnnxlStr name);
+/* True when some symbol has one. */
+bool onnxl_inference_has_most(const OnnxlInference *inference);
+
 /* True when e holds a symbol for a size that arises inside a nested graph, and so may be another one in each trip. */
 bool onnxl_inference_is_local(const OnnxlInference *inference, OnnxlExpr e, uint32_t graph);
 

@@ -168,6 +168,13 @@ onnxl_shape_new_size(OnnxlShapeNode *n, uint32_t i, uint32_t axis)
   return onnxl_shape_fresh(n->scope, n->node->outputs[i], axis, axis + 1, n->proto->op_type);
 }
 
+void
+onnxl_shape_at_most(OnnxlShapeNode *n, uint32_t i, uint32_t axis, OnnxlExpr most)
+{
+  if (most && i < n->n_outputs && ONNXL_GROW(n->arena, &n->most, n->n_most, &n->most_capacity))
+    n->most[n->n_most++] = (OnnxlShapeMost){ i, axis, most };
+}
+
 OnnxlExpr
 onnxl_shape_lit(const OnnxlShapeNode *n, int64_t value)
 {

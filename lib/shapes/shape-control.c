@@ -85,6 +85,9 @@ onnxl_shape_rule_if(OnnxlShapeNode *n)
       n->outputs[i] = possible[0] ? *a : *b;
     else
       onnxl_info_join(n->run, a, b, &n->outputs[i]);
+    for (uint32_t k = 0; possible[0] && possible[1] && n->outputs[i].has_rank && k < n->outputs[i].rank; k++)
+      if (!n->outputs[i].dims[k])
+        onnxl_shape_at_most(n, i, k, onnxl_expr_max(n->pool, a->dims[k], b->dims[k]));
   }
 }
 
@@ -199,10 +202,13 @@ onnxl_shape_rule_loop(OnnxlShapeNode *n)
   OnnxlExpr trips = onnxl_shape_input(n, 0) && endless ? onnxl_shape_scalar(n, 0) : NULL;
   trips = onnxl_expr_max(n->pool, trips, onnxl_shape_lit(n, 0));
   bool known = trips != NULL;
+  OnnxlExpr most = onnxl_shape_input(n, 0) ? onnxl_shape_scalar(n, 0) : NULL;
+  most = onnxl_expr_max(n->pool, most, onnxl_shape_lit(n, 0));
   if (!known && n->n_outputs > carried)
     trips = onnxl_shape_new_size(n, carried, 0);
   for (uint32_t i = carried; i < n->n_outputs; i++) {
     stack(n, i, onnxl_shape_graph_output(n, body, 1 + i), body, trips, 0);
+    onnxl_shape_at_most(n, i, 0, most);
     if (known)
       empty_without_trips(n, i, trips);
   }

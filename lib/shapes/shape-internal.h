@@ -35,6 +35,7 @@ typedef struct OnnxlShapeSymbol {
   OnnxlStr name;
   OnnxlExpr expr;
   OnnxlSymbolKind kind;
+  OnnxlExpr most;               /* upper bound of a size that only a run shows, or NULL */
   OnnxlExpr meaning;            /* of a declared symbol: what it was first seen to equal, or NULL */
   const OnnxlShapeScope *scope; /* of a fresh symbol: where its value lives */
   uint32_t graph;
@@ -61,6 +62,7 @@ typedef struct OnnxlShapeRun {
   OnnxlShapeFinding *findings; /* pending: a later pass over a loop body takes back those of an earlier one */
   size_t n_findings, findings_capacity;
   uint64_t n_mismatches;  /* nodes that cannot fit, so far, findings that were taken back included */
+  bool any_most;          /* a symbol has an upper bound */
   uint32_t undecided;     /* branches around the walk whose condition is not known */
   uint32_t dead;          /* branches around the walk that are never taken */
   OnnxlMap broadcast_ids; /* from the expression of a broadcast dim to its operands, see broadcast.c */
@@ -92,6 +94,12 @@ struct OnnxlShapeScope {
   int64_t opset; /* of the default domain */
 };
 
+/* Dim axis of an output is at most this, if it turns out to be a size that only a run shows. */
+typedef struct OnnxlShapeMost {
+  uint32_t output, axis;
+  OnnxlExpr most;
+} OnnxlShapeMost;
+
 /* The node under inference. */
 typedef struct OnnxlShapeNode {
   OnnxlShapeScope *scope;
@@ -106,6 +114,8 @@ typedef struct OnnxlShapeNode {
   uint32_t n_inputs;
   OnnxlInfo *outputs; /* zeroed = unknown; types that the schema determines need not be set */
   uint32_t n_outputs;
+  OnnxlShapeMost *most;
+  size_t n_most, most_capacity;
   bool failed; /* a finding was made: the outputs do not matter */
 } OnnxlShapeNode;
 
@@ -167,6 +177,9 @@ OnnxlExpr *onnxl_shape_contents(OnnxlShapeNode *n, uint32_t i, uint64_t count);
 /* A new symbol for an axis of output i, for sizes that several outputs share. NULL when the node lacks that output. */
 OnnxlExpr onnxl_shape_new_size(OnnxlShapeNode *n, uint32_t i, uint32_t axis);
 
+/* States an upper bound of a dim that stays unknown, or is a new size. most may be NULL. */
+void onnxl_shape_at_most(OnnxlShapeNode *n, uint32_t i, uint32_t axis, OnnxlExpr most);
+
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 OnnxlExpr onnxl_shape_lit(const OnnxlShapeNode *n, int64_t value);
@@ -224,6 +237,11 @@ bool onnxl_shape_collect_symbols(OnnxlShapeRun *run);
 
 /* The fresh symbol for an axis of a value; the same one each time it is asked for. prefix: the operator, or empty. */
 OnnxlExpr onnxl_shape_fresh(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, uint32_t rank, OnnxlStr prefix);
+
+/* Upper bounds of the sizes of a value that only a run shows: forgets those that a pass before found, and sets one for the
+ * symbol that a dim is. */
+void onnxl_shape_forget_most(OnnxlShapeScope *scope, uint32_t value);
+void onnxl_shape_set_most(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, OnnxlExpr most);
 
 /* True when e holds a fresh symbol of a value inside graph (of scope) or what is nested in it. */
 bool onnxl_shape_is_local(OnnxlShapeRun *run, OnnxlExpr e, const OnnxlShapeScope *scope, uint32_t graph);

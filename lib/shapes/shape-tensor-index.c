@@ -252,6 +252,7 @@ onnxl_shape_rule_split(OnnxlShapeNode *n)
     OnnxlExpr *dims = onnxl_shape_output(n, i, input->rank);
     for (uint32_t k = 0; k < input->rank; k++)
       dims[k] = k == axis ? sizes[i] : input->dims[k];
+    onnxl_shape_at_most(n, i, axis, input->dims[axis]);
     move_part(n, i, input, from, sizes[i]);
     from = onnxl_expr_add(n->pool, from, sizes[i]);
   }
@@ -350,6 +351,8 @@ onnxl_shape_rule_top_k(OnnxlShapeNode *n)
   }
   if (!k && input->dims[axis])
     k = onnxl_shape_new_size(n, 0, axis);
+  for (uint32_t i = 0; i < 2; i++)
+    onnxl_shape_at_most(n, i, axis, input->dims[axis]);
   for (uint32_t i = 0; i < 2; i++) {
     OnnxlExpr *dims = onnxl_shape_output(n, i, input->rank);
     for (uint32_t d = 0; d < input->rank; d++)
@@ -372,6 +375,7 @@ onnxl_shape_rule_non_zero(OnnxlShapeNode *n)
     found += values[i] != 0;
   if (values)
     dims[1] = onnxl_shape_lit(n, found);
+  onnxl_shape_at_most(n, 0, 1, onnxl_info_count(n->pool, input));
 }
 
 void
@@ -380,6 +384,7 @@ onnxl_shape_rule_compress(OnnxlShapeNode *n)
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
   if (!onnxl_shape_has(n, "axis")) {
     onnxl_shape_output(n, 0, 1);
+    onnxl_shape_at_most(n, 0, 0, input ? onnxl_info_count(n->pool, input) : NULL);
     return;
   }
   uint32_t axis, count;
@@ -392,6 +397,7 @@ onnxl_shape_rule_compress(OnnxlShapeNode *n)
     found += values[i] != 0;
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = i != axis ? input->dims[i] : values ? onnxl_shape_lit(n, found) : NULL;
+  onnxl_shape_at_most(n, 0, axis, input->dims[axis]);
 }
 
 /* Y, indices and counts share the number of different elements. */
@@ -414,6 +420,7 @@ onnxl_shape_rule_unique(OnnxlShapeNode *n)
   onnxl_shape_output(n, 1, 1)[0] = found;
   onnxl_shape_output(n, 2, 1)[0] = along ? input->dims[axis] : input ? onnxl_info_count(n->pool, input) : NULL;
   onnxl_shape_output(n, 3, 1)[0] = found;
+  onnxl_shape_at_most(n, 0, axis, along ? input->dims[axis] : input ? onnxl_info_count(n->pool, input) : NULL);
 }
 
 void

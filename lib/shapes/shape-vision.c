@@ -177,7 +177,15 @@ onnxl_shape_rule_max_roi_pool(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_non_max_suppression(OnnxlShapeNode *n)
 {
+  const OnnxlInfo *boxes = onnxl_shape_ranked(n, 0), *scores = onnxl_shape_ranked(n, 1);
   onnxl_shape_output(n, 0, 2)[1] = onnxl_shape_lit(n, 3);
+  if (!boxes || !scores || boxes->rank != 3 || scores->rank != 3)
+    return;
+  /* Without a limit nothing is selected; each class of each picture selects a box once at most. */
+  OnnxlExpr limit = onnxl_shape_input(n, 2) ? onnxl_shape_scalar(n, 2) : onnxl_shape_lit(n, 0);
+  OnnxlExpr each = limit ? onnxl_expr_min(n->pool, onnxl_expr_max(n->pool, limit, onnxl_shape_lit(n, 0)), boxes->dims[1])
+                         : boxes->dims[1];
+  onnxl_shape_at_most(n, 0, 0, onnxl_expr_mul(n->pool, each, onnxl_shape_product(n, scores->dims, 0, 2)));
 }
 
 /* --- grids and pictures ------------------------------------------------------------------------------------------- */

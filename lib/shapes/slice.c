@@ -192,6 +192,8 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
   const OnnxlExpr *steps = new ? onnxl_shape_values(n, 4, &n_steps) : NULL;
   OnnxlExpr one = onnxl_shape_lit(n, 1), zero = onnxl_shape_lit(n, 0);
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
+  for (uint32_t i = 0; i < input->rank; i++)
+    onnxl_shape_at_most(n, 0, i, input->dims[i]);
   int64_t count = axes ? n_axes : onnxl_shape_length(n, 1);
   if (!new)
     count = n_starts;

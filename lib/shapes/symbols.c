@@ -159,6 +159,54 @@ onnxl_shape_fresh(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, uint32_
   return dims->items[axis];
 }
 
+void
+onnxl_shape_forget_most(OnnxlShapeScope *scope, uint32_t value)
+{
+  const FreshDims *dims = scope->fresh[value];
+  OnnxlStr name;
+  for (uint32_t i = 0; dims && i < dims->n; i++)
+    if (dims->items[i] && onnxl_expr_is_symbol(dims->items[i], &name))
+      find_symbol(scope->run, name)->most = NULL;
+}
+
+/* A symbol of the value itself, or the name that a declaration in the main graph gave its size. Others may have been made
+ * in a pass over a loop's body that does not count any more. */
+static bool
+is_of_value(const OnnxlShapeScope *scope, uint32_t value, const OnnxlShapeSymbol *symbol)
+{
+  const FreshDims *dims = scope->fresh[value];
+  for (uint32_t i = 0; dims && i < dims->n; i++)
+    if (dims->items[i] == symbol->expr)
+      return true;
+  return symbol->kind == ONNXL_SYMBOL_DECLARED && !scope->function && scope->index->values[value].graph == 0;
+}
+
+void
+onnxl_shape_set_most(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, OnnxlExpr most)
+{
+  OnnxlExpr dim = scope->values[value].dims[axis];
+  OnnxlStr name;
+  OnnxlShapeSymbol *symbol = dim && onnxl_expr_is_symbol(dim, &name) ? find_symbol(scope->run, name) : NULL;
+  if (symbol && !symbol->most && dim != most && is_of_value(scope, value, symbol)) {
+    symbol->most = most;
+    scope->run->any_most = true;
+  }
+}
+
+OnnxlExpr
+onnxl_inference_most(const OnnxlInference *inference, OnnxlStr name)
+{
+  OnnxlShapeRun *run = ((const OnnxlShapeScope *)inference)->run;
+  const OnnxlShapeSymbol *symbol = run->any_most ? find_symbol(run, name) : NULL;
+  return symbol ? symbol->most : NULL;
+}
+
+bool
+onnxl_inference_has_most(const OnnxlInference *inference)
+{
+  return ((const OnnxlShapeScope *)inference)->run->any_most;
+}
+
 typedef struct LocalSearch {
   OnnxlShapeRun *run;
   const OnnxlShapeScope *scope;

@@ -659,7 +659,45 @@ test_hostile_sizes(void)
   end();
 }
 
-UNIT_MAIN("expr", { "canonical text", test_canonical_text },
+static OnnxlExpr
+most_of(void *data G_GNUC_UNUSED, OnnxlStr name)
+{
+  return onnxl_str_is(name, "s") ? parse("2*N") : onnxl_str_is(name, "t") ? parse("s+1") : NULL;
+}
+
+/* s <= 2*N, t <= s + 1; both are sizes, and so is N. */
+static void
+test_upper_bounds(void)
+{
+  static const char *const cases[][2] = {
+    { "N", "N" },
+    { "s", "2*N" },
+    { "t", "2*N+1" },
+    { "4*s+N", "9*N" },
+    { "N-s", "N" },
+    { "s*t", "2*N+4*N*N" },
+    { "max(s,N)", "2*N" },
+    { "min(s,8)", "min(2*N,8)" },
+    { "s//3", "2*N//3" },
+    { "s%7", "6" },
+    { "(N-3)*s", "2*N*N" },
+    { "N//(s+1)", NULL },
+  };
+
+  begin();
+  for (const char *name = "Nst"; *name; name++)
+    onnxl_expr_set_bounds(pool, onnxl_expr_symbol(pool, onnxl_str_n(name, 1)), 0, INT64_MAX);
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    OnnxlExpr upper = onnxl_expr_upper(pool, parse(cases[i][0]), most_of, NULL);
+    OnnxlExpr expected = cases[i][1] ? parse(cases[i][1]) : NULL;
+    if (upper != expected)
+      printf("\n%s: %s is not %s\n", cases[i][0], text_of(upper), text_of(expected));
+    CU_ASSERT_PTR_EQUAL(upper, expected);
+  }
+  end();
+}
+
+UNIT_MAIN("expr", { "upper bounds", test_upper_bounds }, { "canonical text", test_canonical_text },
           { "parentheses keep the value", test_parentheses_keep_the_value }, { "evaluation", test_evaluation },
           { "overflow is unknown", test_overflow_is_unknown }, { "parse errors", test_parse_errors },
           { "symbols are any bytes", test_symbols_are_any_bytes },

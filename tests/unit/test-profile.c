@@ -171,14 +171,14 @@ test_evaluate(void)
   Profiled p = profile(chain, ONNXL_INPLACE_OFF, false);
   int64_t n = 10, totals[3], peak;
 
-  CU_ASSERT_TRUE_FATAL(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, &peak, &p.t.error));
+  CU_ASSERT_TRUE_FATAL(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, NULL, &peak, &p.t.error));
   CU_ASSERT(totals[0] == 80 && totals[2] == 120 && peak == 120);
   n = INT64_MAX / 8;
-  CU_ASSERT_FALSE(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, &peak, &p.t.error));
+  CU_ASSERT_FALSE(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, NULL, &peak, &p.t.error));
   CU_ASSERT_TRUE(g_error_matches(p.t.error, ONNXL_ERROR, ONNXL_ERROR_LIMIT));
   clear(&p);
   p = profile(HEAD "g (float[M] x) => (y) { y = Neg (x) }", ONNXL_INPLACE_OFF, false);
-  CU_ASSERT_FALSE(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, &peak, &p.t.error));
+  CU_ASSERT_FALSE(onnxl_memory_evaluate(p.memory, lookup_n, &n, totals, NULL, &peak, &p.t.error));
   CU_ASSERT_TRUE(g_error_matches(p.t.error, ONNXL_ERROR, ONNXL_ERROR_USAGE));
   clear(&p);
 }

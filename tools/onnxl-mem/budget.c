@@ -6,10 +6,11 @@
 typedef struct Check {
   OnnxlRun *run;
   uint64_t budget;
+  uint32_t n_nodes;
 } Check;
 
 static void
-check_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals G_GNUC_UNUSED, int64_t peak)
+check_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak)
 {
   const Check *check = data;
   GString *dims = g_string_new(NULL);
@@ -20,8 +21,8 @@ check_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals G
                            assignment->grid->items[i].values[assignment->choice[i]]);
   if ((uint64_t)peak > check->budget)
     onnxl_diag(check->run->sink, ONNXL_DIAG_BUDGET, NULL,
-               "the peak%s is %" G_GINT64_FORMAT " bytes, %" G_GUINT64_FORMAT " more than the budget of %" G_GUINT64_FORMAT,
-               dims->str, peak, (uint64_t)peak - check->budget, check->budget);
+               "the peak%s is %s%" G_GINT64_FORMAT " bytes, %" G_GUINT64_FORMAT " more than the budget of %" G_GUINT64_FORMAT,
+               dims->str, onnxl_mem_peak_at_most(assignment, totals, check->n_nodes, peak) ? "at most " : "", peak, (uint64_t)peak - check->budget, check->budget);
   g_string_free(dims, TRUE);
 }
 
@@ -29,7 +30,7 @@ bool
 onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, uint64_t budget,
                        GError **error)
 {
-  Check check = { run, budget };
+  Check check = { run, budget, memory->n_nodes };
 
   return onnxl_mem_for_each(memory, grid, check_row, &check, error);
 }
@@ -67,7 +68,7 @@ peak_at(const OnnxlMemory *memory, Try *try, int64_t value, int64_t *totals, int
   GError *failed = NULL;
 
   try->value = value;
-  if (onnxl_memory_evaluate(memory, try_lookup, try, totals, ret_peak, &failed))
+  if (onnxl_memory_evaluate(memory, try_lookup, try, totals, NULL, ret_peak, &failed))
     return true;
   if (!g_error_matches(failed, ONNXL_ERROR, ONNXL_ERROR_LIMIT)) {
     g_propagate_error(error, failed);

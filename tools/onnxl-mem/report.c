@@ -33,15 +33,29 @@ onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMe
 {
   g_autofree size_t *choice = g_new0(size_t, grid->count);
   g_autofree int64_t *totals = g_new(int64_t, memory->n_nodes);
-  OnnxlAssignment assignment = { grid, choice };
+  g_autofree bool *at_most = g_new0(bool, memory->n_nodes);
+  OnnxlAssignment assignment = { grid, choice, at_most };
 
   do {
     int64_t peak;
-    if (!onnxl_memory_evaluate(memory, onnxl_mem_lookup, &assignment, totals, &peak, error))
+    if (!onnxl_memory_evaluate(memory, onnxl_mem_lookup, &assignment, totals, at_most, &peak, error))
       return false;
     row(data, &assignment, totals, peak);
   } while (onnxl_mem_next_assignment(&assignment));
   return true;
+}
+
+bool
+onnxl_mem_peak_at_most(const OnnxlAssignment *assignment, const int64_t *totals, uint32_t n_nodes, int64_t peak)
+{
+  bool any = false;
+
+  for (uint32_t i = 0; i < n_nodes; i++) {
+    if (totals[i] == peak && !assignment->at_most[i])
+      return false;
+    any = any || assignment->at_most[i];
+  }
+  return any;
 }
 
 /* above: of the row above, NULL in the first. */
@@ -52,6 +66,18 @@ table_expr(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlExpr *e, const Onn
     onnxl_table_repeat(table);
   else
     onnxl_table_text(table, onnxl_expr_text(pool, *e));
+}
+
+/* "<= 48*N" where an upper bound of a size that only a run shows is known. */
+static void
+table_upper(OnnxlTable *table, const OnnxlMemory *memory, const OnnxlExpr *e, const OnnxlExpr *above)
+{
+  OnnxlExpr upper = onnxl_memory_upper(memory->inference, *e, NULL, NULL);
+
+  if (!upper || upper == *e)
+    table_expr(table, memory->inference->pool, e, above);
+  else
+    onnxl_table_printf(table, "<= %s", onnxl_expr_text(memory->inference->pool, upper).data);
 }
 
 /* "shape=16, weight=32*N", or "-" for nothing. */
@@ -104,15 +130,16 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, O
     table_bucket(table, pool, node->initializers, above ? above->initializers : NULL);
     table_bucket(table, pool, node->intermediates, above ? above->intermediates : NULL);
     table_bucket(table, pool, node->outputs, above ? above->outputs : NULL);
-    table_expr(table, pool, &node->total, above ? &above->total : NULL);
+    table_upper(table, memory, &node->total, above ? &above->total : NULL);
     above = node;
   }
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
   if (format != ONNXL_FORMAT_TABLE)
     return;
-  onnxl_output_text(out, "peak: ");
-  onnxl_expr_print(out, memory->peak);
+  OnnxlExpr upper = onnxl_memory_upper(memory->inference, memory->peak, NULL, NULL);
+  onnxl_output_text(out, upper && upper != memory->peak ? "peak: <= " : "peak: ");
+  onnxl_expr_print(out, upper ? upper : memory->peak);
   if (memory->peak_node != ONNXL_NONE)
     onnxl_output_printf(out, " at node %u (%.*s)", memory->peak_node,
                         ONNXL_ARG(memory->inference->index->nodes[memory->peak_node].proto->op_type));
@@ -147,6 +174,18 @@ json_bucket(OnnxlJson *json, OnnxlExprPool *pool, const char *key, const OnnxlBu
   onnxl_json_end_object(json);
 }
 
+/* Beside an amount that only a run shows, an upper bound of it. */
+static void
+json_bound(OnnxlJson *json, const OnnxlMemory *memory, const char *key, OnnxlExpr e)
+{
+  OnnxlExpr upper = onnxl_memory_upper(memory->inference, e, NULL, NULL);
+
+  if (!upper || upper == e)
+    return;
+  onnxl_json_key(json, key);
+  onnxl_mem_json_expr(json, memory->inference->pool, upper);
+}
+
 static void
 json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
 {
@@ -171,6 +210,7 @@ json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
   json_bucket(json, pool, "outputs", node->outputs);
   onnxl_json_key(json, "total");
   onnxl_mem_json_expr(json, pool, node->total);
+  json_bound(json, memory, "total_bound", node->total);
   onnxl_json_end_object(json);
 }
 
@@ -214,6 +254,12 @@ json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, i
     onnxl_json_int64(json, node);
   else
     onnxl_json_null(json);
+  onnxl_json_key(json, "at_most");
+  onnxl_json_begin_array(json);
+  for (uint32_t i = 0; i < rows->n_nodes; i++)
+    if (assignment->at_most[i])
+      onnxl_json_int64(json, i);
+  onnxl_json_end_array(json);
   onnxl_json_end_object(json);
 }
 
@@ -240,6 +286,7 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
     onnxl_json_int64(&json, memory->peak_node);
   onnxl_json_key(&json, "total");
   onnxl_mem_json_expr(&json, memory->inference->pool, memory->peak);
+  json_bound(&json, memory, "bound", memory->peak);
   onnxl_json_end_object(&json);
   onnxl_json_key(&json, "eval");
   onnxl_json_begin_array(&json);
@@ -271,6 +318,15 @@ typedef struct TableRows {
 } TableRows;
 
 static void
+table_amount(OnnxlTable *table, int64_t amount, bool at_most)
+{
+  if (at_most)
+    onnxl_table_printf(table, "<= %" G_GINT64_FORMAT, amount);
+  else
+    onnxl_table_int64(table, amount);
+}
+
+static void
 table_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak)
 {
   TableRows *rows = data;
@@ -278,8 +334,8 @@ table_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, 
   for (size_t i = 0; i < assignment->grid->count; i++)
     onnxl_table_int64(rows->table, assignment->grid->items[i].values[assignment->choice[i]]);
   for (uint32_t i = 0; i < rows->n_nodes; i++)
-    onnxl_table_int64(rows->table, totals[i]);
-  onnxl_table_int64(rows->table, peak);
+    table_amount(rows->table, totals[i], assignment->at_most[i]);
+  table_amount(rows->table, peak, onnxl_mem_peak_at_most(assignment, totals, rows->n_nodes, peak));
 }
 
 bool

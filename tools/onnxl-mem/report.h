@@ -11,6 +11,7 @@
 typedef struct OnnxlAssignment {
   const OnnxlBindings *grid;
   size_t *choice;
+  const bool *at_most; /* by node: the total is an upper bound; NULL before onnxl_mem_for_each() */
 } OnnxlAssignment;
 
 bool onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value);
@@ -26,6 +27,9 @@ void onnxl_mem_json_dims(OnnxlJson *json, const OnnxlAssignment *assignment);
 typedef void (*OnnxlMemRow)(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak);
 bool onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMemRow row, void *data,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* True when the peak of an assignment is an upper bound: no node whose total is exact reaches it. */
+bool onnxl_mem_peak_at_most(const OnnxlAssignment *assignment, const int64_t *totals, uint32_t n_nodes, int64_t peak);
 
 /* The per-node table of expressions and the peak, or in JSON both and the rows of the grid (which may be empty). rows: node
  * ids in the order to print, NULL for all. */
