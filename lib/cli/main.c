@@ -296,7 +296,8 @@ static void
 prepare(OnnxlRun *run)
 {
   run->common = common;
-  if (run->common.limits.max_memory == 0)
+  run->common.limits_memory = run->common.limits.max_memory > 0;
+  if (!run->common.limits_memory)
     run->common.limits.max_memory = onnxl_limits_memory();
   const char *first = run->operands.count > 0 ? run->operands.items[0] : NULL;
   run->input = first && strcmp(first, "-") != 0 ? first : NULL;

@@ -27,6 +27,7 @@ typedef struct OnnxlCommonOptions {
   const char *data_dir; /* NULL: the folder of the model */
   bool allow_symlinks;
   OnnxlLimits limits;
+  bool limits_memory; /* --max-memory was given */
   bool dependencies; /* -MD */
   const char *dependency_file;
   OnnxlStringList dependency_targets;

@@ -29,6 +29,8 @@ declared_type(const OnnxlIndexValue *place)
 
 /* --- filling --- */
 
+enum { FILL_BLOCK = 512 }; /* whole bytes of types below 8 bits */
+
 static bool
 symbol_size(const OnnxlInputContext *context, const OnnxlIndexValue *place, OnnxlStr name, int64_t *ret_size,
             GError **error)
@@ -100,24 +102,22 @@ fill(const OnnxlInputContext *context, const OnnxlIndexValue *place, Fill how, G
   if (!declared_dims(context, place, &rank, dims, error))
     return NULL;
   char *what = g_strdup_printf("the input %.*s", ONNXL_ARG(place->name));
-  /* Through double and one conversion, so that every type is filled in the same way. */
-  OnnxlValue *wide = onnxl_value_new_tensor(context->allocator, ONNXL_TYPE_DOUBLE, rank, dims, what, error);
+  OnnxlValue *value = onnxl_value_new_tensor(context->allocator, type, rank, dims, what, error);
   g_free(what);
-  if (!wide)
-    return NULL;
   uint64_t state = context->seed ^ onnxl_str_hash(place->name);
-  for (int64_t i = 0; i < wide->count; i++) {
-    double *value = (double *)wide->data + i;
-    if (how == FILL_RANDOM)
-      *value = onnxl_type_is_float(type) ? 2 * random_unit(&state) - 1
-               : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5
-                                         : floor(random_unit(&state) * 2);
-    else
-      *value = how == FILL_ZEROS ? 0 : how == FILL_ONES ? 1 : (double)i;
+  /* Through double, so that every type is filled in the same way; a block at a time, so that it takes no memory. */
+  for (int64_t first = 0; value && first < value->count; first += FILL_BLOCK) {
+    double block[FILL_BLOCK];
+    size_t n = (size_t)MIN(value->count - first, FILL_BLOCK);
+    for (size_t i = 0; i < n; i++)
+      if (how == FILL_RANDOM)
+        block[i] = onnxl_type_is_float(type)   ? 2 * random_unit(&state) - 1
+                   : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5
+                                             : floor(random_unit(&state) * 2);
+      else
+        block[i] = how == FILL_ZEROS ? 0 : how == FILL_ONES ? 1 : (double)(first + (int64_t)i);
+    onnxl_tensor_write_double(value, first, n, block);
   }
-  const OnnxlCastOptions options = { .saturate = true };
-  OnnxlValue *value = onnxl_tensor_cast(context->allocator, wide, type, &options, error);
-  onnxl_value_unref(wide);
   return value;
 }
 

@@ -40,7 +40,9 @@ extern ExecOptions exec_options;
 typedef struct Session {
   OnnxlModel *model;
   OnnxlPlan *plan;
-  OnnxlInference *inference; /* of the plan of memory that the run obeys, or NULL */
+  OnnxlInference *inference; /* of the plan of memory, or NULL */
+  const OnnxlMemory *memory; /* which --max-memory is held against, or NULL */
+  bool obeys_memory;         /* the run does as it says */
   OnnxlExecutor *executor;
   OnnxlBindings dims; /* --dim */
   OnnxlInputContext context;
@@ -96,6 +98,12 @@ void interrupt_catch(void);
 void interrupt_release(void);
 /* At the very end: dies of the signal that was noted, as who sent it expects. */
 void interrupt_pass_on(void);
+
+/* Makes the plan of memory that the model carries or that --plan or --max-memory ask for. */
+bool memory_plan_open(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Fails with ONNXL_ERROR_LIMIT when the plan needs more than limit bytes at the sizes of the inputs, mapped weights and the
+ * bodies of nodes left out. True when that is not known. */
+bool memory_plan_check(const Session *session, uint64_t limit, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* --test and --compare. */
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include "exec.h"
-#include "memory/stored.h"
 #include "shapes/annotate.h"
 #include "support/error.h"
 #include "support/number.h"
@@ -66,24 +65,6 @@ symbol_size(void *data, OnnxlStr name, int64_t *ret_size)
   return false;
 }
 
-/* The plan of memory that the model carries, or the one that --plan asks for. *ret_memory: NULL for none. */
-static bool
-plan_memory(Session *session, OnnxlRun *run, const OnnxlMemory **ret_memory, GError **error)
-{
-  OnnxlMemoryOptions options;
-  bool stored = onnxl_memory_stored(session->model, &options);
-  *ret_memory = NULL;
-  if (exec_options.plan && exec_options.no_release)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plan releases buffers, so --no-release cannot be given with it");
-  if (!(stored || exec_options.plan) || exec_options.no_release)
-    return true;
-  options.stored = stored;
-  OnnxlArena *arena = session->model->arena;
-  session->inference = onnxl_infer(session->model, &(OnnxlInferOptions){ 0 }, arena, run->sink, error);
-  *ret_memory = session->inference ? onnxl_memory_new(session->inference, &options, arena, error) : NULL;
-  return *ret_memory != NULL;
-}
-
 bool
 session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
 {
@@ -110,8 +91,7 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->plan = onnxl_plan_new(session->model, &plan_options, run->sink, error);
   if (!session->plan)
     return false;
-  const OnnxlMemory *memory;
-  if (!plan_memory(session, run, &memory, error))
+  if (!memory_plan_open(session, run, error))
     return false;
   OnnxlExecutorOptions executor_options = { .keep = exec_options.no_release,
                                             .max_buffers = exec_options.max_buffers,
@@ -120,7 +100,7 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
                                               exec_options.max_steps > 0 ? exec_options.max_steps : UINT64_MAX,
                                             .interrupt = &interrupt_signal,
                                             .seed = seed,
-                                            .memory = memory };
+                                            .memory = session->obeys_memory ? session->memory : NULL };
   session->executor = onnxl_executor_new(session->plan, &executor_options);
   session->context = (OnnxlInputContext){
     .allocator = session->plan->allocator, .symbol = symbol_size, .symbol_data = &session->dims, .seed = seed
@@ -175,6 +155,8 @@ run_all(Session *session, GError **error)
 {
   uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
   uint32_t counted = MAX(exec_options.repeat, 1), total = exec_options.warmup + counted;
+  if (!memory_plan_check(session, session->plan->allocator->limit, error))
+    return false;
   session->durations = g_new0(uint64_t, counted);
   for (uint32_t i = 0; i < total; i++) {
     struct timespec start, end;
