@@ -67,13 +67,14 @@ onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_typ
   bool legacy = onnxl_ctx_schema(context)->since < 7 && onnxl_ctx_schema(context)->domain[0] == '\0';
   if (!row)
     return onnxl_ctx_unsupported_type(context, error, a->elem_type);
-  OnnxlValue *other = legacy ? onnxl_legacy_operand(context, a, b, error) : onnxl_value_ref(b);
+  OnnxlValue *view = legacy ? onnxl_legacy_operand(context, a, b, error) : NULL;
+  OnnxlValue *other = legacy ? view : b; /* not a reference more: the result may be written over it */
   if (!other)
     return false;
   bool good = onnxl_ctx_broadcast(context, (OnnxlValue *[]){ a, other }, 2, &rank, dims, error);
   OnnxlValue *result = good ? onnxl_ctx_output(context, 0, result_type, rank, dims, error) : NULL;
   good = result && onnxl_binary_into(result, a, other, row);
-  onnxl_value_unref(other);
+  onnxl_value_unref(view);
   return good;
 }
 
