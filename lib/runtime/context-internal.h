@@ -57,6 +57,7 @@ struct OnnxlExecutor {
   OnnxlExecutorOptions options;
   OnnxlEventFunction event; /* NULL = nobody listens */
   void *event_data;
+  uint64_t epoch_ns;      /* of CLOCK_MONOTONIC, for the events of a run */
   bool nested;            /* events of nested graphs and functions, too */
   OnnxlEventScope *scope; /* the innermost graph that runs; NULL = the main graph, or not nested */
   OnnxlFrame main;

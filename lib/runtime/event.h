@@ -36,7 +36,8 @@ typedef struct OnnxlEvent {
     *inputs; /* ADD of what a node computed: the node's inputs, NULL items for omitted ones; else NULL */
   uint32_t n_inputs;
   const OnnxlEventScope *scope; /* the nested graph or function body, NULL = the main graph */
-  uint64_t timestamp_ns;        /* since the epoch */
+  uint64_t timestamp_ns;        /* since the epoch; never goes back within a run */
+  uint64_t start_ns;            /* RUN_NODE: when the node started, on the same clock */
   uint64_t duration_ns;
   uint64_t live_bytes, peak_bytes; /* right after the event */
   uint64_t workspace_bytes;        /* RUN_NODE: the most scratch memory the kernel held */

@@ -12,11 +12,18 @@
 enum { FEW = 16 };
 
 static uint64_t
-now_ns(clockid_t clock)
+clock_ns(clockid_t clock)
 {
   struct timespec time;
   clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Since the epoch, by the clock that nobody sets: what an event says stands in the order in which it happened. */
+static uint64_t
+now_ns(const OnnxlExecutor *executor)
+{
+  return executor->epoch_ns + clock_ns(CLOCK_MONOTONIC);
 }
 
 OnnxlExecutor *
@@ -100,7 +107,7 @@ emit(OnnxlExecutor *executor, OnnxlEvent event, GError **error)
   event.live_bytes = account->outer_live + account->live;
   event.peak_bytes = MAX(account->outer_peak, account->outer_live + account->peak);
   event.scope = executor->scope;
-  event.timestamp_ns = now_ns(CLOCK_REALTIME);
+  event.timestamp_ns = now_ns(executor);
   return executor->event(executor->event_data, &event, error);
 }
 
@@ -270,11 +277,11 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
 
   bool heard = is_heard(executor);
   uint64_t outer_workspace = executor->plan->allocator->workspace_peak;
-  uint64_t start = heard ? now_ns(CLOCK_MONOTONIC) : 0;
+  uint64_t start = heard ? now_ns(executor) : 0;
   if (heard)
     onnxl_allocator_reset_workspace(executor->plan->allocator);
   bool good = step->callee ? run_call(&context, error) : onnxl_run_kernel(&context, error);
-  uint64_t duration = heard ? now_ns(CLOCK_MONOTONIC) - start : 0;
+  uint64_t duration = heard ? now_ns(executor) - start : 0;
   drop_scratch(&context);
   good = good && store_outputs(&context, error);
   if (!good)
@@ -291,6 +298,7 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
                          .kind = ONNXL_EVENT_UNKNOWN,
                          .node = id - frame->body->index->graphs[node->graph].first_node,
                          .proto = node->proto,
+                         .start_ns = start,
                          .duration_ns = duration,
                          .workspace_bytes = *workspace + temporary };
     /* What a nested node needs, the node around it needs. */
@@ -567,6 +575,8 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
 {
   const OnnxlIndexGraph *graph = main_graph(executor);
   executor->main = (OnnxlFrame){ .body = executor->plan->main };
+  if (executor->event)
+    executor->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
   executor->depth = 0;
   executor->steps = 0;
   executor->scope = NULL;

@@ -56,13 +56,13 @@ mapped_bytes(const Session *session, OnnxlSizes *sizes)
   return sum;
 }
 
-/* The most bytes that are live at one time. False: they are not known before the run. */
+/* The most bytes that are live at one time, and the node at which they are. False: they are not known before the run. */
 static bool
-planned_peak(const Session *session, OnnxlSizes *sizes, int64_t *ret_peak)
+planned_peak(const Session *session, OnnxlSizes *sizes, int64_t *ret_peak, uint32_t *ret_node)
 {
   const OnnxlMemory *memory = session->memory;
 
-  *ret_peak = 0;
+  *ret_peak = -1;
   for (uint32_t n = 0; n < memory->n_nodes; n++) {
     int64_t total, scratch = 0;
     OnnxlExpr bodies = memory->nodes[n].outputs->amounts[ONNXL_TAG_SCRATCH];
@@ -70,15 +70,19 @@ planned_peak(const Session *session, OnnxlSizes *sizes, int64_t *ret_peak)
         !onnxl_expr_evaluate(bodies, onnxl_sizes_lookup, sizes, &scratch, NULL))
       return false;
     /* Bodies hold weights of their own, and only one of the branches runs. */
-    *ret_peak = MAX(*ret_peak, total - scratch);
+    if (total - scratch > *ret_peak) {
+      *ret_peak = total - scratch;
+      *ret_node = n;
+    }
   }
-  return true;
+  return memory->n_nodes > 0;
 }
 
 bool
 memory_plan_check(const Session *session, uint64_t limit, GError **error)
 {
   int64_t peak;
+  uint32_t node;
   bool good = true;
 
   if (!session->memory)
@@ -89,12 +93,15 @@ memory_plan_check(const Session *session, uint64_t limit, GError **error)
     if (session->inputs[i])
       good = onnxl_sizes_bind(sizes, &inference->values[inference->index->graphs[0].inputs[i]], session->inputs[i]) ||
              onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
-  if (good && planned_peak(session, sizes, &peak)) {
+  if (good && planned_peak(session, sizes, &peak, &node)) {
     peak -= mapped_bytes(session, sizes);
-    good = peak <= 0 || (uint64_t)peak <= limit ||
-           onnxl_fail(error, ONNXL_ERROR_LIMIT,
-                      "the run needs %" G_GINT64_FORMAT " bytes when %" G_GUINT64_FORMAT " are allowed (--max-memory)",
-                      peak, limit);
+    if (peak > 0 && (uint64_t)peak > limit) {
+      const char *path = onnxl_index_node_path(inference->index, node, session->model->arena);
+      good = onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                        "%s: the run needs %" G_GINT64_FORMAT " bytes when %" G_GUINT64_FORMAT
+                        " are allowed (--max-memory)",
+                        path ? path : "a node", peak, limit);
+    }
   }
   onnxl_sizes_free(sizes);
   return good;
