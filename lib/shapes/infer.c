@@ -288,6 +288,8 @@ apply(OnnxlShapeNode *n)
     onnxl_shape_finding(scope, n->id, ONNXL_DIAG_NO_SHAPE_RULE, "operator %.*s%s%.*s has no shape rule",
                         ONNXL_ARG(n->proto->domain), n->proto->domain.size > 0 ? "." : "",
                         ONNXL_ARG(n->proto->op_type));
+  if (!n->failed)
+    onnxl_shape_expect_sizes(n);
   if (n->schema)
     set_output_types(n);
   set_outputs(n);

@@ -15,17 +15,6 @@ onnxl_shape_ranked(const OnnxlShapeNode *n, uint32_t i)
   return tensor && info->has_rank ? info : NULL;
 }
 
-const OnnxlInfo *
-onnxl_shape_of_rank(OnnxlShapeNode *n, uint32_t i, uint32_t rank)
-{
-  const OnnxlInfo *info = onnxl_shape_ranked(n, i);
-  if (info && info->rank != rank) {
-    onnxl_shape_error(n, "input %u has shape %s where rank %u is needed", i, onnxl_shape_text(n, info), rank);
-    return NULL;
-  }
-  return info;
-}
-
 const OnnxlExpr *
 onnxl_shape_values(const OnnxlShapeNode *n, uint32_t i, uint32_t *ret_count)
 {
@@ -80,8 +69,9 @@ int64_t
 onnxl_shape_length(const OnnxlShapeNode *n, uint32_t i)
 {
   const OnnxlInfo *info = onnxl_shape_ranked(n, i);
+  OnnxlExpr count = info ? onnxl_info_count(n->pool, info) : NULL;
   int64_t length;
-  return info && info->rank == 1 && info->dims[0] && onnxl_expr_is_int(info->dims[0], &length) ? length : -1;
+  return count && onnxl_expr_is_int(count, &length) ? length : -1;
 }
 
 int64_t
@@ -213,19 +203,12 @@ onnxl_shape_max(const OnnxlShapeNode *n, OnnxlExpr e)
   return max;
 }
 
-static bool
-never_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b)
-{
-  OnnxlExprOrder order = onnxl_expr_compare(n->pool, a, b);
-  return order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_NOT_EQUAL;
-}
-
 OnnxlExpr
 onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what)
 {
   if (!a || !b || a == b)
     return a ? a : b;
-  if (never_equal(n, a, b)) {
+  if (onnxl_shape_never_equal(n, a, b)) {
     OnnxlStr ta = onnxl_expr_text(n->pool, a), tb = onnxl_expr_text(n->pool, b);
     onnxl_shape_error(n, "%s do not match: %.*s and %.*s", what, ONNXL_ARG(ta), ONNXL_ARG(tb));
     return a;
@@ -248,7 +231,7 @@ onnxl_shape_assume(OnnxlShapeNode *n, OnnxlExpr lhs, OnnxlRelation relation, Onn
     return true;
   if ((relation == ONNXL_REL_GE && order == ONNXL_EXPR_LESS) ||
       (relation == ONNXL_REL_LE && order == ONNXL_EXPR_GREATER) ||
-      (relation == ONNXL_REL_EQ && never_equal(n, lhs, rhs)))
+      (relation == ONNXL_REL_EQ && onnxl_shape_never_equal(n, lhs, rhs)))
     return false;
   const OnnxlShapeScope *scope = n->scope;
   if (scope->conditional || scope->index->nodes[n->id].graph != 0)

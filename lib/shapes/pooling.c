@@ -73,6 +73,14 @@ onnxl_window_pads(const OnnxlWindow *window, int64_t input, int64_t output, int6
   *ret_end = total - *ret_begin;
 }
 
+/* How far the last element of a kernel lies from the first. */
+static OnnxlExpr
+reach_of(OnnxlExprPool *pool, OnnxlExpr kernel, int64_t dilation)
+{
+  OnnxlExpr more = onnxl_expr_sub(pool, kernel, onnxl_expr_int(pool, 1));
+  return onnxl_expr_mul(pool, more, onnxl_expr_int(pool, dilation));
+}
+
 OnnxlExpr
 onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlExpr input, OnnxlExpr kernel)
 {
@@ -84,10 +92,8 @@ onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, OnnxlEx
   if (!input || !offset_of(&least, &offset) || (symbolic && window->ceil))
     return NULL;
   OnnxlExpr sum = onnxl_expr_add(pool, input, onnxl_expr_int(pool, offset));
-  if (symbolic) {
-    OnnxlExpr more = onnxl_expr_sub(pool, kernel, onnxl_expr_int(pool, 1));
-    sum = onnxl_expr_sub(pool, sum, onnxl_expr_mul(pool, more, onnxl_expr_int(pool, window->dilation)));
-  }
+  if (symbolic)
+    sum = onnxl_expr_sub(pool, sum, reach_of(pool, kernel, window->dilation));
   return onnxl_expr_ceil_div(pool, sum, onnxl_expr_int(pool, window->stride));
 }
 
@@ -123,11 +129,18 @@ onnxl_transposed_output(const OnnxlWindow *window, int64_t output_padding, int64
 }
 
 OnnxlExpr
-onnxl_transposed_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, int64_t output_padding, OnnxlExpr input)
+onnxl_transposed_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, int64_t output_padding, OnnxlExpr input,
+                             OnnxlExpr kernel)
 {
   int64_t offset;
-  if (!input || !transposed_offset(window, output_padding, &offset))
+  OnnxlWindow least = *window;
+  bool symbolic = kernel && !is_same(window);
+  if (symbolic)
+    least.kernel = 1;
+  if (!input || !transposed_offset(&least, output_padding, &offset))
     return NULL;
   OnnxlExpr size = onnxl_expr_mul(pool, input, onnxl_expr_int(pool, window->stride));
+  if (symbolic)
+    size = onnxl_expr_add(pool, size, reach_of(pool, kernel, window->dilation));
   return onnxl_expr_add(pool, size, onnxl_expr_int(pool, offset));
 }

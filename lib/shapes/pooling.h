@@ -39,6 +39,6 @@ OnnxlExpr onnxl_window_output_expr(OnnxlExprPool *pool, const OnnxlWindow *windo
 bool onnxl_transposed_output(const OnnxlWindow *window, int64_t output_padding, int64_t input,
                              int64_t *ret_output) G_GNUC_WARN_UNUSED_RESULT;
 OnnxlExpr onnxl_transposed_output_expr(OnnxlExprPool *pool, const OnnxlWindow *window, int64_t output_padding,
-                                       OnnxlExpr input);
+                                       OnnxlExpr input, OnnxlExpr kernel);
 
 #endif

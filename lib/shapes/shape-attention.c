@@ -20,6 +20,12 @@ heads_of(OnnxlShapeNode *n, uint32_t i, const char *attribute)
   } else if (info->rank == 3 && attribute) {
     int64_t heads = onnxl_shape_int(n, attribute);
     OnnxlExpr count = heads > 0 ? onnxl_shape_lit(n, heads) : NULL;
+    int64_t size;
+    if (!count || (info->dims[2] && onnxl_expr_is_int(info->dims[2], &size) && size % heads != 0)) {
+      onnxl_shape_error(n, "input %u of shape %s cannot be split into %" G_GINT64_FORMAT " heads", i,
+                        onnxl_shape_text(n, info), heads);
+      return h;
+    }
     h = (Heads){ info->dims[0], count, info->dims[1], onnxl_expr_exact_div(n->pool, info->dims[2], count), 3 };
   } else {
     onnxl_shape_error(n, "input %u has shape %s", i, onnxl_shape_text(n, info));
@@ -39,15 +45,45 @@ put_heads(OnnxlShapeNode *n, uint32_t i, const Heads *like, OnnxlExpr sequence, 
   }
 }
 
+/* Queries, keys and values: one number of batches; sizes of queries and keys, rows and heads of keys and values are
+ * equal, and heads of queries share those of keys evenly. */
+static bool
+read_heads(OnnxlShapeNode *n, const char *q_heads, const char *kv_heads, Heads h[3])
+{
+  static const char *const what[] = { "the batches of queries and keys", "the batches of keys and values",
+                                      "the sizes of queries and keys", "the numbers of keys and values",
+                                      "the heads of keys and values" };
+  for (uint32_t i = 0; i < 3 && !n->failed; i++)
+    h[i] = heads_of(n, i, i == 0 ? q_heads : kv_heads);
+  const OnnxlExpr pairs[][2] = { { h[0].batch, h[1].batch },
+                                 { h[1].batch, h[2].batch },
+                                 { h[0].size, h[1].size },
+                                 { h[1].sequence, h[2].sequence },
+                                 { h[1].heads, h[2].heads } };
+  for (size_t i = 0; i < G_N_ELEMENTS(pairs) && !n->failed; i++)
+    onnxl_shape_equal(n, pairs[i][0], pairs[i][1], what[i]);
+  int64_t queries, keys;
+  if (!n->failed && h[0].heads && h[1].heads && onnxl_expr_is_int(h[0].heads, &queries) &&
+      onnxl_expr_is_int(h[1].heads, &keys) && (keys < 1 ? queries != keys : queries % keys != 0))
+    onnxl_shape_error(n, "%" G_GINT64_FORMAT " heads of queries cannot share %" G_GINT64_FORMAT " heads of keys",
+                      queries, keys);
+  return !n->failed;
+}
+
 void
 onnxl_shape_rule_attention(OnnxlShapeNode *n)
 {
-  Heads q = heads_of(n, 0, "q_num_heads"), k = { 0 }, v = { 0 };
-  if (!n->failed)
-    k = heads_of(n, 1, "kv_num_heads");
-  if (!n->failed)
-    v = heads_of(n, 2, "kv_num_heads");
-  if (n->failed || q.rank == 0)
+  Heads h[3] = { 0 };
+  if (!read_heads(n, "q_num_heads", "kv_num_heads", h))
+    return;
+  Heads q = h[0], k = h[1], v = h[2];
+  for (uint32_t i = 4; i < 6; i++) {
+    const Heads *now = &h[i - 3];
+    const OnnxlExpr kept[] = { now->batch, now->heads, NULL, now->size };
+    if (now->rank && !onnxl_shape_expect(n, i, kept, 4))
+      return;
+  }
+  if (q.rank == 0)
     return;
   put_heads(n, 0, &q, q.sequence, v.rank ? v.size : NULL);
   OnnxlExpr total = k.sequence;
@@ -66,24 +102,22 @@ onnxl_shape_rule_attention(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_flex_attention(OnnxlShapeNode *n)
 {
-  Heads q = heads_of(n, 0, NULL), v = { 0 };
-  if (!n->failed)
-    v = heads_of(n, 2, NULL);
-  if (!n->failed && q.rank)
-    put_heads(n, 0, &q, q.sequence, v.size);
+  Heads h[3] = { 0 };
+  if (read_heads(n, NULL, NULL, h) && h[0].rank)
+    put_heads(n, 0, &h[0], h[0].sequence, h[2].size);
 }
 
 /* Packed [B, T, H * D] operands; the state is [B, heads, key size, value size]. */
 void
 onnxl_shape_rule_linear_attention(OnnxlShapeNode *n)
 {
-  Heads q = heads_of(n, 0, "q_num_heads"), k = { 0 }, v = { 0 };
-  if (!n->failed)
-    k = heads_of(n, 1, "kv_num_heads");
-  if (!n->failed)
-    v = heads_of(n, 2, "kv_num_heads");
-  if (n->failed || q.rank == 0)
+  Heads h[3] = { 0 };
+  for (uint32_t i = 0; i < 6; i++)
+    if (i != 3 && !onnxl_shape_of_rank(n, i, 3) && n->failed)
+      return;
+  if (!read_heads(n, "q_num_heads", "kv_num_heads", h) || h[0].rank == 0)
     return;
+  Heads q = h[0], k = h[1], v = h[2];
   put_heads(n, 0, &q, q.sequence, v.size);
   if (k.rank == 0 || v.rank == 0)
     return;
@@ -91,4 +125,28 @@ onnxl_shape_rule_linear_attention(OnnxlShapeNode *n)
   memcpy(onnxl_shape_output(n, 1, 4), state, sizeof state);
   if (!onnxl_shape_input(n, 3)) /* nothing else fixes the type of the state then */
     onnxl_shape_set_type(n, 1, n->inputs[0]->elem_type);
+}
+
+/* X as heads; without position_ids caches of [B, S, half], with them tables [positions, half] and ids [B, S]. */
+void
+onnxl_shape_rule_rotary_embedding(OnnxlShapeNode *n)
+{
+  int64_t turned = onnxl_shape_int(n, "rotary_embedding_dim"), size;
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  Heads x = heads_of(n, 0, "num_heads");
+  if (n->failed || x.rank == 0)
+    return;
+  bool known = x.size && onnxl_expr_is_int(x.size, &size);
+  if (turned < 0 || turned % 2 != 0 || (known && (turned > size || (turned == 0 && size % 2 != 0)))) {
+    onnxl_shape_error(n, "%" G_GINT64_FORMAT " numbers of a head of input %s cannot be rotated in pairs", turned,
+                      onnxl_shape_text(n, onnxl_shape_ranked(n, 0)));
+    return;
+  }
+  OnnxlExpr half = turned > 0 ? onnxl_shape_lit(n, turned / 2) : known ? onnxl_shape_lit(n, size / 2) : NULL;
+  const OnnxlExpr each[] = { x.batch, x.sequence, half }, table[] = { NULL, half };
+  bool by_id = onnxl_shape_input(n, 3) != NULL;
+  for (uint32_t i = 1; i < 3; i++)
+    if (!onnxl_shape_expect(n, i, by_id ? table : each, by_id ? 2 : 3))
+      return;
+  onnxl_shape_expect(n, 3, each, 2);
 }

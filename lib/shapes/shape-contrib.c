@@ -9,6 +9,12 @@ onnxl_shape_rule_ms_attention(OnnxlShapeNode *n)
   OnnxlInt64List sizes = onnxl_attr_ints(n->proto, "qkv_hidden_sizes");
   if (n->failed || !input)
     return;
+  if (weights && !onnxl_shape_never_equal(n, weights->dims[0], input->dims[2]))
+    onnxl_shape_expect_count(n, 2, weights->dims[1]);
+  else if (weights)
+    onnxl_shape_misfit(n, 0, 1);
+  if (n->failed)
+    return;
   OnnxlExpr hidden = NULL;
   if (sizes.count == 3)
     hidden = onnxl_shape_lit(n, sizes.items[2]);
@@ -54,14 +60,29 @@ onnxl_shape_rule_ms_embed_layer_normalization(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_ms_skip_layer_normalization(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX), *skip = onnxl_shape_of_ranks(n, 1, 2, UINT32_MAX);
   onnxl_shape_same(n, 0, input);
   onnxl_shape_same(n, 3, input);
-  if (!input || input->rank == 0)
+  if (n->failed || !input)
+    return;
+  for (uint32_t i = 2; i < 5; i++)
+    if (!onnxl_shape_expect_count(n, i, input->dims[input->rank - 1]))
+      return;
+  if (skip && !onnxl_shape_expect_within(n, 1, input->dims, input->rank))
     return;
   for (uint32_t i = 1; i < 3; i++) {
     OnnxlExpr *dims = onnxl_shape_output(n, i, input->rank);
     for (uint32_t k = 0; k < input->rank; k++)
       dims[k] = k + 1 < input->rank ? input->dims[k] : onnxl_shape_lit(n, 1);
   }
+}
+
+/* The bias has a value for each element of the last axis. */
+void
+onnxl_shape_rule_ms_fast_gelu(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  onnxl_shape_same(n, 0, input);
+  if (input && onnxl_shape_input(n, 1) && onnxl_shape_of_ranks(n, 0, 1, UINT32_MAX))
+    onnxl_shape_expect(n, 1, &input->dims[input->rank - 1], 1);
 }

@@ -51,6 +51,8 @@ void
 onnxl_shape_rule_if(OnnxlShapeNode *n)
 {
   const uint32_t branches[] = { onnxl_shape_subgraph(n, "then_branch"), onnxl_shape_subgraph(n, "else_branch") };
+  if (!onnxl_shape_expect_one(n, 0))
+    return;
   OnnxlExpr condition = onnxl_shape_scalar(n, 0);
   bool decided = condition && onnxl_expr_is_int(condition, NULL);
   bool possible[2] = { true, true };
@@ -174,6 +176,8 @@ onnxl_shape_rule_loop(OnnxlShapeNode *n)
     return;
   const OnnxlIndexGraph *g = &n->scope->index->graphs[body];
   uint32_t carried = n->n_inputs > 2 ? n->n_inputs - 2 : 0;
+  if (!onnxl_shape_expect_one(n, 0) || !onnxl_shape_expect_one(n, 1))
+    return;
   if (g->n_inputs < 2 + carried || g->n_outputs < 1 + carried || g->n_outputs - 1 < n->n_outputs) {
     onnxl_shape_error(n, "a body with %u inputs and %u outputs for %u carried values and %u outputs", g->n_inputs,
                       g->n_outputs, carried, n->n_outputs);
@@ -281,8 +285,12 @@ onnxl_shape_rule_scan(OnnxlShapeNode *n)
   uint32_t body = onnxl_shape_subgraph(n, "body");
   uint32_t lead = n->schema->since < 9;
   int64_t scanned = onnxl_shape_int(n, "num_scan_inputs");
-  if (body == ONNXL_NONE || scanned < 1 || scanned + lead > n->n_inputs)
+  if (body == ONNXL_NONE)
     return;
+  if (scanned < 1 || scanned > (int64_t)n->n_inputs - lead) {
+    onnxl_shape_error(n, "num_scan_inputs is %" G_GINT64_FORMAT " for %u inputs", scanned, n->n_inputs);
+    return;
+  }
   const OnnxlIndexGraph *g = &n->scope->index->graphs[body];
   uint32_t n_slices = (uint32_t)scanned, states = n->n_inputs - lead - n_slices;
   if (g->n_inputs != states + n_slices || g->n_outputs != n->n_outputs || n->n_outputs < states) {

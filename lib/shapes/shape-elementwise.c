@@ -14,7 +14,7 @@ onnxl_shape_rule_along_axis(OnnxlShapeNode *n)
 {
   const OnnxlInfo *x = onnxl_shape_ranked(n, 0);
   uint32_t axis;
-  if (x && x->rank > 0 && !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), x->rank, &axis))
+  if (x && !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), x->rank, &axis))
     return;
   onnxl_shape_same(n, 0, x);
 }
@@ -88,6 +88,30 @@ broadcasts_one_way(const OnnxlShapeNode *n)
   return n->schema->since < 7;
 }
 
+/* Both have one shape, or the attribute broadcast lets the second one lie on axes of the first: by default the last. */
+static void
+one_way(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *a = onnxl_shape_ranked(n, 0), *b = onnxl_shape_ranked(n, 1);
+  onnxl_shape_same(n, 0, a);
+  if (!a || !b)
+    return;
+  if (onnxl_shape_int(n, "broadcast") == 0) {
+    onnxl_shape_expect(n, 1, a->dims, a->rank);
+    return;
+  }
+  int64_t last = (int64_t)a->rank - b->rank, axis = onnxl_shape_has(n, "axis") ? onnxl_shape_int(n, "axis") : last;
+  if (axis < 0)
+    axis += a->rank;
+  bool fits = last >= 0 && axis >= 0 && axis <= last;
+  OnnxlExpr one = onnxl_shape_lit(n, 1);
+  for (uint32_t i = 0; fits && i < b->rank; i++)
+    fits = !onnxl_shape_never_equal(n, b->dims[i], one) || !onnxl_shape_never_equal(n, b->dims[i], a->dims[axis + i]);
+  if (!fits)
+    onnxl_shape_error(n, "shapes %s and %s do not broadcast at axis %" G_GINT64_FORMAT, onnxl_shape_text(n, a),
+                      onnxl_shape_text(n, b), axis);
+}
+
 static void
 two_inputs(OnnxlShapeNode *n)
 {
@@ -96,8 +120,7 @@ two_inputs(OnnxlShapeNode *n)
     onnxl_shape_broadcast_inputs(n, 0, inputs, 2);
     return;
   }
-  const OnnxlInfo *a = onnxl_shape_ranked(n, 0);
-  onnxl_shape_same(n, 0, a);
+  one_way(n);
 }
 
 static void
@@ -366,6 +389,8 @@ void
 onnxl_shape_rule_clip(OnnxlShapeNode *n)
 {
   onnxl_shape_rule_same(n);
+  if (!onnxl_shape_expect_one(n, 1) || !onnxl_shape_expect_one(n, 2))
+    return;
   uint32_t count;
   const OnnxlExpr *values = onnxl_shape_values(n, 0, &count);
   OnnxlExpr *contents = values ? onnxl_shape_contents(n, 0, count) : NULL;
@@ -469,6 +494,52 @@ onnxl_shape_rule_cast_like(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_bit_cast(OnnxlShapeNode *n)
 {
+  const OnnxlInfo *x = onnxl_shape_input(n, 0);
   onnxl_shape_rule_same(n);
   onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "to"));
+  int64_t to = onnxl_shape_int(n, "to");
+  uint32_t bits = to > 0 && to < ONNXL_N_TYPES ? onnxl_data_type_bits((int32_t)to) : 0;
+  if (x && x->elem_type != 0 && (bits == 0 || bits != onnxl_data_type_bits(x->elem_type)))
+    onnxl_shape_error(n, "%s and type %" G_GINT64_FORMAT " have different sizes", onnxl_data_type_name(x->elem_type),
+                      to);
+}
+
+/* The slope broadcasts to the input; before opset 7 a list of slopes belongs to the channels. */
+void
+onnxl_shape_rule_prelu(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *x = onnxl_shape_ranked(n, 0), *slope = onnxl_shape_ranked(n, 1);
+  onnxl_shape_same(n, 0, x);
+  if (!x || !slope)
+    return;
+  if (n->schema->since < 7 && slope->rank == 1 && x->rank > 2) {
+    if (onnxl_shape_min(n, slope->dims[0]) > 1)
+      onnxl_shape_equal(n, slope->dims[0], x->dims[1], "slopes and channels");
+  } else {
+    onnxl_shape_expect_within(n, 1, x->dims, x->rank);
+  }
+}
+
+/* A and B have one shape. */
+void
+onnxl_shape_rule_swiglu(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *a = onnxl_shape_ranked(n, 0);
+  onnxl_shape_same(n, 0, a);
+  if (a)
+    onnxl_shape_expect(n, 1, a->dims, a->rank);
+}
+
+/* Before opset 13 what lies from the axis on is one vector, which may be of no axes. */
+void
+onnxl_shape_rule_softmax(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *x = onnxl_shape_ranked(n, 0);
+  int64_t axis = onnxl_shape_int(n, "axis");
+  uint32_t unread;
+  bool flattens = n->schema->since < 13;
+  onnxl_shape_same(n, 0, x);
+  if (!x || (flattens && axis == x->rank) || (x->rank == 0 && (axis == 0 || axis == -1)))
+    return;
+  onnxl_shape_axis(n, axis, x->rank, &unread);
 }

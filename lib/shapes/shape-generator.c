@@ -92,9 +92,15 @@ onnxl_shape_rule_constant_of_shape(OnnxlShapeNode *n)
 {
   const OnnxlAttribute *value = onnxl_node_attribute(n->proto, "value");
   OnnxlInfo fill = { 0 };
+  if (!onnxl_shape_of_ranks(n, 0, 0, 1) && n->failed)
+    return;
   shape_from(n, 0);
   if (value && value->t)
     onnxl_info_from_tensor(n->run, value->t, &fill);
+  if (fill.has_rank && onnxl_shape_never_equal(n, onnxl_info_count(n->pool, &fill), onnxl_shape_lit(n, 1))) {
+    onnxl_shape_error(n, "value has shape %s where one element is needed", onnxl_shape_text(n, &fill));
+    return;
+  }
   onnxl_shape_set_type(n, 0, value && value->t ? fill.elem_type : ONNXL_TYPE_FLOAT);
   int64_t count = fill.has_contents && fill.n_contents == 1 ? onnxl_shape_small(n, 0) : -1;
   OnnxlExpr *contents = count >= 0 ? onnxl_shape_contents(n, 0, (uint64_t)count) : NULL;
@@ -113,12 +119,20 @@ type_from(OnnxlShapeNode *n, const char *attribute)
     onnxl_shape_set_type(n, 0, input->elem_type);
 }
 
-/* Shape and type of the input, unless dtype says otherwise: EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
+/* Shape and type of the input, unless dtype says otherwise: RandomNormalLike, RandomUniformLike, Bernoulli. */
 void
 onnxl_shape_rule_like(OnnxlShapeNode *n)
 {
   onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
   type_from(n, "dtype");
+}
+
+/* The same of a matrix. */
+void
+onnxl_shape_rule_eye_like(OnnxlShapeNode *n)
+{
+  onnxl_shape_rule_like(n);
+  onnxl_shape_of_rank(n, 0, 2);
 }
 
 void
@@ -129,7 +143,7 @@ onnxl_shape_rule_random(OnnxlShapeNode *n)
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, (uint32_t)shape.count);
   for (size_t i = 0; i < shape.count; i++)
-    dims[i] = shape.items[i] < 0 ? NULL : onnxl_shape_lit(n, shape.items[i]);
+    dims[i] = onnxl_shape_lit(n, shape.items[i]);
   onnxl_shape_set_type(n, 0, (int32_t)onnxl_shape_int(n, "dtype"));
 }
 
@@ -165,6 +179,9 @@ onnxl_shape_rule_range(OnnxlShapeNode *n)
   OnnxlExpr start = onnxl_shape_scalar(n, 0), limit = onnxl_shape_scalar(n, 1), delta = onnxl_shape_scalar(n, 2);
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 1);
   int64_t step, count, first, last;
+  for (uint32_t i = 0; i < 3; i++)
+    if (!onnxl_shape_expect_one(n, i))
+      return;
   if (!start && !limit && !delta) {
     dims[0] = real_range(n);
     return;

@@ -132,9 +132,6 @@ const OnnxlInfo *onnxl_shape_input(const OnnxlShapeNode *n, uint32_t i);
 /* Input i as a tensor of known rank, else NULL. */
 const OnnxlInfo *onnxl_shape_ranked(const OnnxlShapeNode *n, uint32_t i);
 
-/* Like onnxl_shape_ranked(), and reports a rank other than rank (then NULL). */
-const OnnxlInfo *onnxl_shape_of_rank(OnnxlShapeNode *n, uint32_t i, uint32_t rank);
-
 /* Contents of input i: count known, values in part. NULL when nothing is known. */
 const OnnxlExpr *onnxl_shape_values(const OnnxlShapeNode *n, uint32_t i, uint32_t *ret_count);
 
@@ -149,8 +146,30 @@ const int64_t *onnxl_shape_literals(OnnxlShapeNode *n, uint32_t i, uint32_t *ret
 const int64_t *onnxl_shape_ints(OnnxlShapeNode *n, const char *attribute, uint32_t i, uint32_t *ret_count,
                                 bool *ret_present);
 
-/* Length of a rank-1 input when it is a literal, -1 otherwise. */
+/* Number of elements of a list when it is a literal, -1 otherwise. As in the kernels a list may have any rank. */
 int64_t onnxl_shape_length(const OnnxlShapeNode *n, uint32_t i);
+
+/* --- what operands must be (fit.c); omitted and unknown ones fit ---------------------------------------------------- */
+
+/* Like onnxl_shape_ranked(), and reports another rank, or one outside [min,max] (then NULL). */
+const OnnxlInfo *onnxl_shape_of_rank(OnnxlShapeNode *n, uint32_t i, uint32_t rank);
+const OnnxlInfo *onnxl_shape_of_ranks(OnnxlShapeNode *n, uint32_t i, uint32_t min, uint32_t max);
+
+/* True when a and b differ in every run; neither is known to when one is NULL. */
+bool onnxl_shape_never_equal(const OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b);
+
+/* Input i must have the shape dims (NULL items: any size); broadcast to it without making it larger; have count
+ * elements; have one. False: it cannot, which is reported. */
+bool onnxl_shape_expect(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_t rank);
+bool onnxl_shape_expect_within(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_t rank);
+bool onnxl_shape_expect_count(OnnxlShapeNode *n, uint32_t i, OnnxlExpr count);
+bool onnxl_shape_expect_one(OnnxlShapeNode *n, uint32_t i);
+
+/* Reports two inputs that do not go together. */
+void onnxl_shape_misfit(OnnxlShapeNode *n, uint32_t a, uint32_t b);
+
+/* No dim of an output may be negative. */
+bool onnxl_shape_expect_sizes(OnnxlShapeNode *n);
 
 /* --- attributes --------------------------------------------------------------------------------------------------- */
 

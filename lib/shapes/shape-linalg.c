@@ -59,16 +59,8 @@ onnxl_shape_rule_gemm(OnnxlShapeNode *n)
   }
   dims[0] = a ? a->dims[trans_a] : NULL;
   dims[1] = b ? b->dims[!trans_b] : NULL;
-  const OnnxlInfo *c = onnxl_shape_ranked(n, 2);
-  if (!c || !a || !b || (n->schema->since < 7 && onnxl_shape_int(n, "broadcast") == 0))
-    return;
-  /* C broadcasts to the product, not the other way round. */
-  OnnxlExpr both[ONNXL_SHAPE_MAX_RANK];
-  if (c->rank > 2) {
-    onnxl_shape_error(n, "C has shape %s", onnxl_shape_text(n, c));
-    return;
-  }
-  onnxl_shape_broadcast(n, dims, 2, c->dims, c->rank, both);
+  if (a && b)
+    onnxl_shape_expect_within(n, 2, dims, 2);
 }
 
 void
@@ -85,6 +77,28 @@ onnxl_shape_rule_det(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank - 2);
   for (uint32_t i = 0; i + 2 < input->rank; i++)
     dims[i] = input->dims[i];
+}
+
+/* CumSum and CumProd: the axis is an input. */
+void
+onnxl_shape_rule_cumulative(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  OnnxlExpr axis = onnxl_shape_scalar(n, 1);
+  int64_t value;
+  uint32_t unread;
+  onnxl_shape_same(n, 0, input);
+  if (onnxl_shape_expect_one(n, 1) && input && axis && onnxl_expr_is_int(axis, &value))
+    onnxl_shape_axis(n, value, input->rank, &unread);
+}
+
+/* Trilu: matrices. */
+void
+onnxl_shape_rule_trilu(OnnxlShapeNode *n)
+{
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  if (onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX))
+    onnxl_shape_expect_one(n, 1);
 }
 
 /* --- Einsum ------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include "shapes/shape-rules.h"
 
 static OnnxlExpr
-rows(const OnnxlShapeNode *n)
+rows(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
   return input && input->rank >= 2 ? input->dims[0] : NULL;
@@ -19,8 +19,8 @@ strings(const OnnxlShapeNode *n, const char *name)
 void
 onnxl_shape_rule_ml_feature_extractor(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *x = onnxl_shape_ranked(n, 0), *y = onnxl_shape_ranked(n, 1);
-  if (!x || x->rank == 0)
+  const OnnxlInfo *x = onnxl_shape_of_ranks(n, 0, 1, UINT32_MAX), *y = onnxl_shape_ranked(n, 1);
+  if (!x)
     return;
   uint32_t rank = x->rank == 1 ? 2 : x->rank;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, rank);
@@ -64,6 +64,13 @@ onnxl_shape_rule_ml_label_encoder(OnnxlShapeNode *n)
 }
 
 void
+onnxl_shape_rule_ml_normalizer(OnnxlShapeNode *n)
+{
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  onnxl_shape_of_ranks(n, 0, 1, 2);
+}
+
+void
 onnxl_shape_rule_ml_category_mapper(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_input(n, 0);
@@ -89,6 +96,8 @@ onnxl_shape_rule_ml_one_hot_encoder(OnnxlShapeNode *n)
 static void
 classifier(OnnxlShapeNode *n, const char *ints, const char *names, bool pairs)
 {
+  if (!onnxl_shape_of_ranks(n, 0, 1, 2) && n->failed)
+    return;
   size_t n_ints = onnxl_attr_ints(n->proto, ints).count, n_names = strings(n, names), classes = n_ints + n_names;
   onnxl_shape_output(n, 0, 1)[0] = rows(n);
   onnxl_shape_set_type(n, 0, n_names > 0 ? ONNXL_TYPE_STRING : ONNXL_TYPE_INT64);
@@ -127,6 +136,8 @@ onnxl_shape_rule_ml_svm_classifier(OnnxlShapeNode *n)
 static void
 regressor(OnnxlShapeNode *n, OnnxlExpr targets)
 {
+  if (!onnxl_shape_of_ranks(n, 0, 1, 2) && n->failed)
+    return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 2);
   dims[0] = rows(n);
   dims[1] = targets;
@@ -181,6 +192,11 @@ onnxl_shape_rule_ml_zip_map(OnnxlShapeNode *n)
 {
   OnnxlInfo *map = ONNXL_NEW(n->arena, OnnxlInfo), *value = ONNXL_NEW(n->arena, OnnxlInfo);
   if (!map || !value || n->n_outputs == 0)
+    return;
+  const OnnxlInfo *x = onnxl_shape_of_ranks(n, 0, 1, 2);
+  OnnxlExpr keys = onnxl_shape_lit(
+    n, (int64_t)MAX(strings(n, "classlabels_strings"), onnxl_attr_ints(n->proto, "classlabels_int64s").count));
+  if (n->failed || (x && !onnxl_shape_equal(n, x->dims[x->rank - 1], keys, "columns and class labels") && n->failed))
     return;
   *value = (OnnxlInfo){ .kind = ONNXL_KIND_TENSOR, .elem_type = ONNXL_TYPE_FLOAT, .has_rank = true };
   *map = (OnnxlInfo){ .kind = ONNXL_KIND_MAP, .element = value };

@@ -41,9 +41,17 @@ onnxl_shape_windows(OnnxlShapeNode *n, uint32_t spatial, const OnnxlExpr *kernel
       !spatial_ints(n, "pads", 2 * spatial, 0, INT32_MIN, values[3]))
     return false;
   bool ceil = onnxl_shape_has(n, "ceil_mode") && onnxl_shape_int(n, "ceil_mode") != 0;
+  if (shape.count == 0 && !kernel && spatial > 0) {
+    onnxl_shape_error(n, "kernel_shape is missing");
+    return false;
+  }
   for (uint32_t i = 0; i < spatial; i++) {
-    if (shape.count == 0 && (!kernel || !kernel[i] || !onnxl_expr_is_int(kernel[i], &values[0][i])))
+    if (shape.count == 0 && (!kernel[i] || !onnxl_expr_is_int(kernel[i], &values[0][i])))
       values[0][i] = 0; /* not known */
+    else if (values[0][i] < 1) {
+      onnxl_shape_error(n, "a window has the size %" G_GINT64_FORMAT, values[0][i]);
+      return false;
+    }
     windows[i] = (OnnxlWindow){ .kernel = values[0][i],
                                 .stride = values[1][i],
                                 .dilation = values[2][i],
@@ -84,8 +92,9 @@ onnxl_shape_convolution(OnnxlShapeNode *n, uint32_t x, uint32_t w)
     return;
   }
   uint32_t spatial = input->rank - 2;
+  const OnnxlExpr unknown[ONNXL_SHAPE_MAX_RANK] = { NULL };
   OnnxlWindow windows[ONNXL_SHAPE_MAX_RANK];
-  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : NULL, windows))
+  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : unknown, windows))
     return;
   if (weight) {
     OnnxlExpr group = onnxl_shape_lit(n, onnxl_shape_int(n, "group"));
@@ -100,14 +109,37 @@ onnxl_shape_convolution(OnnxlShapeNode *n, uint32_t x, uint32_t w)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
   dims[0] = input->dims[0];
   dims[1] = weight ? weight->dims[0] : NULL;
+  int64_t maps, groups = onnxl_shape_int(n, "group");
+  if (groups < 1 || (dims[1] && onnxl_expr_is_int(dims[1], &maps) && maps % groups != 0)) {
+    onnxl_shape_error(n, "weight %s does not fit into %" G_GINT64_FORMAT " groups", onnxl_shape_text(n, weight),
+                      groups);
+    return;
+  }
   for (uint32_t i = 0; i < spatial; i++)
     dims[2 + i] = window_size(n, &windows[i], input->dims[2 + i], weight ? weight->dims[2 + i] : NULL);
+}
+
+void
+onnxl_shape_expect_bias(OnnxlShapeNode *n, uint32_t i, uint32_t w, uint32_t axis, int64_t times)
+{
+  const OnnxlInfo *weight = onnxl_shape_ranked(n, w);
+  if (!n->failed && weight && axis < weight->rank)
+    onnxl_shape_expect_count(n, i, onnxl_expr_mul(n->pool, weight->dims[axis], onnxl_shape_lit(n, times)));
 }
 
 void
 onnxl_shape_rule_conv(OnnxlShapeNode *n)
 {
   onnxl_shape_convolution(n, 0, 1);
+  onnxl_shape_expect_bias(n, 2, 1, 0, 1);
+}
+
+/* X, W, offset, B, mask. */
+void
+onnxl_shape_rule_deform_conv(OnnxlShapeNode *n)
+{
+  onnxl_shape_convolution(n, 0, 1);
+  onnxl_shape_expect_bias(n, 3, 1, 0, 1);
 }
 
 /* output_shape is the spatial part, or in some models the whole shape. */
@@ -122,9 +154,10 @@ onnxl_shape_rule_conv_transpose(OnnxlShapeNode *n)
     return;
   }
   uint32_t spatial = input->rank - 2;
+  const OnnxlExpr unknown[ONNXL_SHAPE_MAX_RANK] = { NULL };
   OnnxlWindow windows[ONNXL_SHAPE_MAX_RANK];
   int64_t padding[ONNXL_SHAPE_MAX_RANK];
-  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : NULL, windows) ||
+  if (!onnxl_shape_windows(n, spatial, weight ? weight->dims + 2 : unknown, windows) ||
       !spatial_ints(n, "output_padding", spatial, 0, 0, padding))
     return;
   OnnxlInt64List given = onnxl_attr_ints(n->proto, "output_shape");
@@ -136,6 +169,9 @@ onnxl_shape_rule_conv_transpose(OnnxlShapeNode *n)
   dims[0] = input->dims[0];
   if (weight) {
     onnxl_shape_equal(n, input->dims[1], weight->dims[0], "channels of the input and of the weight");
+    for (uint32_t i = 0; i < spatial; i++)
+      if (windows[i].kernel > 0)
+        onnxl_shape_equal(n, onnxl_shape_lit(n, windows[i].kernel), weight->dims[2 + i], "kernel_shape and weight");
     dims[1] = onnxl_expr_mul(n->pool, weight->dims[1], onnxl_shape_lit(n, onnxl_shape_int(n, "group")));
   }
   for (uint32_t i = 0; i < spatial; i++) {
@@ -143,8 +179,12 @@ onnxl_shape_rule_conv_transpose(OnnxlShapeNode *n)
     if (given.count > 0)
       dims[2 + i] = onnxl_shape_lit(n, given.items[given.count - spatial + i]);
     else if (windows[i].kernel > 0 || same)
-      dims[2 + i] = onnxl_transposed_output_expr(n->pool, &windows[i], padding[i], input->dims[2 + i]);
+      dims[2 + i] = onnxl_transposed_output_expr(n->pool, &windows[i], padding[i], input->dims[2 + i], NULL);
+    else if (weight)
+      dims[2 + i] =
+        onnxl_transposed_output_expr(n->pool, &windows[i], padding[i], input->dims[2 + i], weight->dims[2 + i]);
   }
+  onnxl_shape_expect_bias(n, 2, 1, 1, onnxl_shape_int(n, "group"));
 }
 
 static void
@@ -189,21 +229,26 @@ onnxl_shape_rule_max_pool(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_global_pool(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
   if (!input)
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = i < 2 ? input->dims[i] : onnxl_shape_lit(n, 1);
+  if (onnxl_shape_is(onnxl_shape_product(n, input->dims, 2, input->rank), 0) &&
+      onnxl_shape_min(n, onnxl_shape_product(n, input->dims, 0, 2)) > 0)
+    onnxl_shape_error(n, "the images of input %s are empty", onnxl_shape_text(n, input));
 }
 
 /* The inverse of MaxPool; input 2 gives the whole shape. */
 void
 onnxl_shape_rule_max_unpool(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
   OnnxlWindow windows[ONNXL_SHAPE_MAX_RANK];
-  if (!input || input->rank < 2)
+  if (!input || !onnxl_shape_windows(n, input->rank - 2, NULL, windows) ||
+      !onnxl_shape_expect_count(n, 1, onnxl_info_count(n->pool, input)) ||
+      !onnxl_shape_expect_count(n, 2, onnxl_shape_lit(n, input->rank)))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank);
   if (onnxl_shape_input(n, 2)) {
@@ -215,11 +260,22 @@ onnxl_shape_rule_max_unpool(OnnxlShapeNode *n)
   }
   dims[0] = input->dims[0];
   dims[1] = input->dims[1];
-  if (!onnxl_shape_windows(n, input->rank - 2, NULL, windows))
-    return;
   for (uint32_t i = 0; i + 2 < input->rank; i++)
     if (windows[i].kernel > 0)
-      dims[2 + i] = onnxl_transposed_output_expr(n->pool, &windows[i], 0, input->dims[2 + i]);
+      dims[2 + i] = onnxl_transposed_output_expr(n->pool, &windows[i], 0, input->dims[2 + i], NULL);
+}
+
+/* The number of places that a block has in the image. */
+static OnnxlExpr
+blocks_in(OnnxlShapeNode *n, uint32_t spatial, const OnnxlExpr *image, const OnnxlExpr *block)
+{
+  OnnxlWindow windows[ONNXL_SHAPE_MAX_RANK];
+  OnnxlExpr count = onnxl_shape_lit(n, 1);
+  if (!onnxl_shape_windows(n, spatial, block, windows))
+    return NULL;
+  for (uint32_t i = 0; i < spatial && !n->failed; i++)
+    count = onnxl_expr_mul(n->pool, count, window_size(n, &windows[i], image[i], block[i]));
+  return count;
 }
 
 /* [N, C * blocks, L] to [N, C, image_shape…]. */
@@ -235,11 +291,23 @@ onnxl_shape_rule_col2im(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, (uint32_t)spatial + 2);
   for (uint32_t i = 0; image && i < spatial; i++)
     dims[2 + i] = image[i];
-  if (!input)
+  if (!input || !onnxl_shape_expect_count(n, 2, onnxl_shape_lit(n, spatial)))
     return;
   dims[0] = input->dims[0];
-  if (block)
-    dims[1] = onnxl_expr_exact_div(n->pool, input->dims[1], onnxl_shape_product(n, block, 0, n_block));
+  if (!block)
+    return;
+  OnnxlExpr elements = onnxl_shape_product(n, block, 0, n_block);
+  int64_t channels, by;
+  if (input->dims[1] && elements && onnxl_expr_is_int(input->dims[1], &channels) && onnxl_expr_is_int(elements, &by) &&
+      (by < 1 || channels % by != 0)) {
+    onnxl_shape_error(n, "input %s does not hold blocks of %" G_GINT64_FORMAT " elements", onnxl_shape_text(n, input),
+                      by);
+    return;
+  }
+  dims[1] = onnxl_expr_exact_div(n->pool, input->dims[1], elements);
+  OnnxlExpr columns = image ? blocks_in(n, (uint32_t)spatial, image, block) : NULL;
+  if (!n->failed)
+    onnxl_shape_equal(n, input->dims[2], columns, "columns of the input and blocks in the image");
 }
 
 /* --- normalizations ----------------------------------------------------------------------------------------------- */
@@ -250,14 +318,12 @@ onnxl_shape_rule_batch_normalization(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
   onnxl_shape_same(n, 0, input);
-  if (input && input->rank >= 2)
-    for (uint32_t i = 1; i < 5; i++) {
-      const OnnxlInfo *statistic = onnxl_shape_of_rank(n, i, 1);
-      if (statistic)
-        onnxl_shape_equal(n, input->dims[1], statistic->dims[0], "channels and statistics");
-      if (n->failed)
-        return;
-    }
+  if (!onnxl_shape_of_ranks(n, 0, 1, UINT32_MAX) && n->failed)
+    return;
+  OnnxlExpr channels = !input ? NULL : input->rank > 1 ? input->dims[1] : onnxl_shape_lit(n, 1);
+  for (uint32_t i = 1; i < 5; i++)
+    if (!onnxl_shape_expect(n, i, &channels, 1))
+      return;
   for (uint32_t i = 1; i < n->n_outputs; i++)
     onnxl_shape_same(n, i, onnxl_shape_ranked(n, i <= 2 ? 2 + i : 1));
 }
@@ -272,7 +338,9 @@ onnxl_shape_rule_layer_normalization(OnnxlShapeNode *n)
   int32_t stash = (int32_t)onnxl_shape_int(n, "stash_type");
   for (uint32_t i = 1; i < 3; i++)
     onnxl_shape_set_type(n, i, stash);
-  if (!input || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis))
+  if (!input || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis) ||
+      !onnxl_shape_expect_within(n, 1, input->dims, input->rank) ||
+      !onnxl_shape_expect_within(n, 2, input->dims, input->rank))
     return;
   for (uint32_t i = 1; i < 3; i++) {
     OnnxlExpr *dims = onnxl_shape_output(n, i, input->rank);
@@ -281,11 +349,75 @@ onnxl_shape_rule_layer_normalization(OnnxlShapeNode *n)
   }
 }
 
+void
+onnxl_shape_rule_rms_normalization(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  uint32_t axis;
+  onnxl_shape_same(n, 0, input);
+  if (input && onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis))
+    onnxl_shape_expect_within(n, 1, input->dims, input->rank);
+}
+
+/* Scale and bias belong to channels. */
+void
+onnxl_shape_rule_instance_normalization(OnnxlShapeNode *n)
+{
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
+  if (input && onnxl_shape_expect(n, 1, &input->dims[1], 1))
+    onnxl_shape_expect(n, 2, &input->dims[1], 1);
+}
+
+/* Scale and bias belong to groups at first, later to channels. */
+void
+onnxl_shape_rule_group_normalization(OnnxlShapeNode *n)
+{
+  int64_t groups = onnxl_shape_int(n, "num_groups"), channels;
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
+  if (!input)
+    return;
+  if (groups < 1 || (input->dims[1] && onnxl_expr_is_int(input->dims[1], &channels) && channels % groups != 0)) {
+    onnxl_shape_error(n, "the channels of input %s do not fit into %" G_GINT64_FORMAT " groups",
+                      onnxl_shape_text(n, input), groups);
+    return;
+  }
+  OnnxlExpr count = n->schema->since < 21 ? onnxl_shape_lit(n, groups) : input->dims[1];
+  if (onnxl_shape_expect(n, 1, &count, 1))
+    onnxl_shape_expect(n, 2, &count, 1);
+}
+
+void
+onnxl_shape_rule_lrn(OnnxlShapeNode *n)
+{
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  if (onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX) && onnxl_shape_int(n, "size") < 1)
+    onnxl_shape_error(n, "size is %" G_GINT64_FORMAT, onnxl_shape_int(n, "size"));
+}
+
+/* All of some axes; by default those of images but the channels. */
+void
+onnxl_shape_rule_mean_variance_normalization(OnnxlShapeNode *n)
+{
+  static const int64_t usual[] = { 0, 2, 3 };
+  const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  OnnxlInt64List axes = onnxl_attr_ints(n->proto, "axes");
+  size_t count = axes.count > 0 ? axes.count : G_N_ELEMENTS(usual);
+  uint32_t unread;
+  onnxl_shape_same(n, 0, input);
+  for (size_t i = 0; input && i < count; i++)
+    if (!onnxl_shape_axis(n, axes.count > 0 ? axes.items[i] : usual[i], input->rank, &unread))
+      return;
+}
+
 /* Outputs 0 and 1 (the mask) have the shape of the input. */
 void
 onnxl_shape_rule_dropout(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
+  if (!onnxl_shape_expect_one(n, 1) || !onnxl_shape_expect_one(n, 2))
+    return;
   for (uint32_t i = 0; i < 2; i++)
     onnxl_shape_same(n, i, input);
   if (n->n_outputs > 0 && onnxl_shape_input(n, 0))
@@ -294,9 +426,19 @@ onnxl_shape_rule_dropout(OnnxlShapeNode *n)
 
 /* --- losses ------------------------------------------------------------------------------------------------------- */
 
+/* Scores [N, C, d…] and classes [N, d…], perhaps with weights [C]. */
 void
 onnxl_shape_rule_loss(OnnxlShapeNode *n)
 {
+  const OnnxlInfo *scores = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
+  OnnxlExpr classes[ONNXL_SHAPE_MAX_RANK];
+  if (n->failed)
+    return;
+  for (uint32_t i = 0; scores && i + 1 < scores->rank; i++)
+    classes[i] = scores->dims[i == 0 ? 0 : i + 1];
+  if (scores &&
+      (!onnxl_shape_expect(n, 1, classes, scores->rank - 1) || !onnxl_shape_expect_count(n, 2, scores->dims[1])))
+    return;
   if (onnxl_str_is(onnxl_attr_string(n->schema, n->proto, "reduction"), "none"))
     onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 1));
   else
@@ -310,9 +452,12 @@ onnxl_shape_rule_loss(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_causal_conv(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *input = onnxl_shape_ranked(n, 0), *weight = onnxl_shape_ranked(n, 1);
-  onnxl_shape_same(n, 0, input);
-  if (!input || input->rank < 2)
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  const OnnxlInfo *input = onnxl_shape_of_rank(n, 0, 3), *weight = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 3);
+  if (!input || n->failed)
+    return;
+  const OnnxlExpr taps[] = { input->dims[1], onnxl_shape_lit(n, 1), NULL };
+  if (!onnxl_shape_expect(n, 1, taps, 3))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 1, input->rank);
   for (uint32_t i = 0; i < input->rank; i++)

@@ -112,4 +112,7 @@ onnxl_shape_rule_arg(OnnxlShapeNode *n)
     return;
   marks[axis] = true;
   reduced_dims(n, input, marks, onnxl_shape_int(n, "keepdims") != 0);
+  if (onnxl_shape_is(input->dims[axis], 0) && n->n_outputs > 0 &&
+      onnxl_shape_min(n, onnxl_info_count(n->pool, &n->outputs[0])) > 0)
+    onnxl_shape_error(n, "axis %u of %s is empty", axis, onnxl_shape_text(n, input));
 }

@@ -108,6 +108,21 @@ onnxl_shape_rule_sequence_length(OnnxlShapeNode *n)
     contents[0] = onnxl_shape_lit(n, length);
 }
 
+/* A size of parts is positive, sizes make up the axis. */
+static bool
+parts_fit(OnnxlShapeNode *n, const int64_t *sizes, uint32_t count, bool scalar, OnnxlExpr d)
+{
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (sizes[i] < scalar || __builtin_add_overflow(sum, sizes[i], &sum)) {
+      onnxl_shape_error(n, "a part has the size %" G_GINT64_FORMAT, sizes[i]);
+      return false;
+    }
+  if (!scalar)
+    onnxl_shape_equal(n, onnxl_shape_lit(n, sum), d, "the sum of the parts and the axis");
+  return !n->failed;
+}
+
 /* Parts of equal size (a scalar split, or 1 without), or of given sizes. */
 void
 onnxl_shape_rule_split_to_sequence(OnnxlShapeNode *n)
@@ -127,6 +142,8 @@ onnxl_shape_rule_split_to_sequence(OnnxlShapeNode *n)
   bool scalar = split && split->has_rank && split->rank == 0;
   bool drop = !split && onnxl_shape_int(n, "keepdims") == 0;
   int64_t whole, length = -1;
+  if (sizes && !parts_fit(n, sizes, count, scalar, d))
+    return;
   OnnxlExpr size = split ? NULL : onnxl_shape_lit(n, 1);
   bool literal = d && onnxl_expr_is_int(d, &whole);
   if (!split) {

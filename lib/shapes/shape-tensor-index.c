@@ -65,6 +65,11 @@ onnxl_shape_rule_gather_elements(OnnxlShapeNode *n)
   uint32_t axis;
   if (data && !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), data->rank, &axis))
     return;
+  for (uint32_t i = 0; data && indices && i < data->rank; i++)
+    if (i != axis && onnxl_shape_min(n, indices->dims[i]) > onnxl_shape_max(n, data->dims[i])) {
+      onnxl_shape_misfit(n, 0, 1);
+      return;
+    }
   onnxl_shape_same(n, 0, indices);
 }
 
@@ -88,6 +93,11 @@ onnxl_shape_rule_gather_nd(OnnxlShapeNode *n)
                       onnxl_shape_text(n, data), batch);
     return;
   }
+  for (uint32_t i = 0; i < batch; i++)
+    if (onnxl_shape_never_equal(n, data->dims[i], indices->dims[i])) {
+      onnxl_shape_misfit(n, 0, 1);
+      return;
+    }
   uint32_t rest = (uint32_t)(data->rank - batch - depth), rank = indices->rank - 1 + rest;
   if (rank > ONNXL_SHAPE_MAX_RANK)
     return;
@@ -96,6 +106,83 @@ onnxl_shape_rule_gather_nd(OnnxlShapeNode *n)
     dims[i] = indices->dims[i];
   for (uint32_t i = 0; i < rest; i++)
     dims[indices->rank - 1 + i] = data->dims[data->rank - rest + i];
+}
+
+/* Indices and updates have one shape, which is no larger than the data but on the axis. */
+void
+onnxl_shape_rule_scatter_elements(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *data = onnxl_shape_ranked(n, 0), *indices = onnxl_shape_ranked(n, 1);
+  uint32_t axis;
+  onnxl_shape_same(n, 0, data);
+  if (!data || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), data->rank, &axis) ||
+      (!onnxl_shape_of_rank(n, 1, data->rank) && n->failed) || !indices)
+    return;
+  for (uint32_t i = 0; i < data->rank; i++)
+    if (i != axis && onnxl_shape_min(n, indices->dims[i]) > onnxl_shape_max(n, data->dims[i])) {
+      onnxl_shape_misfit(n, 0, 1);
+      return;
+    }
+  onnxl_shape_expect(n, 2, indices->dims, indices->rank);
+}
+
+/* Data [d…], indices [i…, k], updates [i…, d… from k on]. */
+void
+onnxl_shape_rule_scatter_nd(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *data = onnxl_shape_ranked(n, 0), *indices = onnxl_shape_of_ranks(n, 1, 1, UINT32_MAX);
+  OnnxlExpr updates[2 * ONNXL_SHAPE_MAX_RANK];
+  int64_t depth;
+  onnxl_shape_same(n, 0, data);
+  if (!data || !indices || !indices->dims[indices->rank - 1] ||
+      !onnxl_expr_is_int(indices->dims[indices->rank - 1], &depth))
+    return;
+  if (depth > data->rank) {
+    onnxl_shape_misfit(n, 0, 1);
+    return;
+  }
+  uint32_t rank = 0;
+  for (uint32_t i = 0; i + 1 < indices->rank; i++)
+    updates[rank++] = indices->dims[i];
+  for (int64_t i = depth; i < data->rank; i++)
+    updates[rank++] = data->dims[i];
+  onnxl_shape_expect(n, 2, updates, rank);
+}
+
+/* The update has the shape of the cache but on the axis, where it is no longer; a position for each batch. */
+void
+onnxl_shape_rule_tensor_scatter(OnnxlShapeNode *n)
+{
+  const OnnxlInfo *cache = onnxl_shape_ranked(n, 0), *update = onnxl_shape_ranked(n, 1);
+  uint32_t axis;
+  onnxl_shape_same(n, 0, cache);
+  if (!cache || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), cache->rank, &axis))
+    return;
+  OnnxlExpr wanted[ONNXL_SHAPE_MAX_RANK];
+  memcpy(wanted, cache->dims, cache->rank * sizeof *wanted);
+  wanted[axis] = NULL;
+  if (axis == 0)
+    onnxl_shape_error(n, "axis 0 of %s is that of the batches", onnxl_shape_text(n, cache));
+  else if (onnxl_shape_expect(n, 1, wanted, cache->rank) && update &&
+           onnxl_shape_min(n, update->dims[axis]) > onnxl_shape_max(n, cache->dims[axis]))
+    onnxl_shape_misfit(n, 0, 1);
+  else if (!n->failed)
+    onnxl_shape_expect_count(n, 2, cache->dims[0]);
+}
+
+/* Batches and time are the first two axes, in any order. */
+void
+onnxl_shape_rule_reverse_sequence(OnnxlShapeNode *n)
+{
+  int64_t batch = onnxl_shape_int(n, "batch_axis"), time = onnxl_shape_int(n, "time_axis");
+  onnxl_shape_same(n, 0, onnxl_shape_ranked(n, 0));
+  const OnnxlInfo *input = onnxl_shape_of_ranks(n, 0, 2, UINT32_MAX);
+  if (n->failed)
+    return;
+  if (batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time)
+    onnxl_shape_error(n, "batch_axis is %" G_GINT64_FORMAT " and time_axis %" G_GINT64_FORMAT, batch, time);
+  else if (input)
+    onnxl_shape_expect_count(n, 1, input->dims[batch]);
 }
 
 /* --- Concat and Split --------------------------------------------------------------------------------------------- */
@@ -295,6 +382,8 @@ onnxl_shape_rule_pad(OnnxlShapeNode *n)
   }
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = input->dims[i];
+  if (!onnxl_shape_expect_one(n, 2))
+    return;
   for (uint32_t i = 0; i < n_axes; i++) {
     uint32_t axis = i;
     if (axes && !onnxl_shape_axis(n, axes[i], input->rank, &axis))
@@ -340,7 +429,8 @@ onnxl_shape_rule_top_k(OnnxlShapeNode *n)
 {
   const OnnxlInfo *input = onnxl_shape_ranked(n, 0);
   uint32_t axis;
-  if (!input || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis))
+  if (!input || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis) ||
+      (n->schema->since >= 10 && !onnxl_shape_expect_one(n, 1)))
     return;
   OnnxlExpr k = n->schema->since >= 10 ? onnxl_shape_scalar(n, 1) : onnxl_shape_lit(n, onnxl_shape_int(n, "k"));
   int64_t wanted, size;
@@ -430,6 +520,8 @@ onnxl_shape_rule_one_hot(OnnxlShapeNode *n)
   uint32_t axis;
   if (!indices || indices->rank >= ONNXL_SHAPE_MAX_RANK ||
       !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), indices->rank + 1, &axis))
+    return;
+  if (!onnxl_shape_expect_one(n, 1) || !onnxl_shape_expect_count(n, 2, onnxl_shape_lit(n, 2)))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, indices->rank + 1);
   for (uint32_t i = 0, k = 0; i <= indices->rank; i++)

@@ -1,5 +1,7 @@
 /* Shapes themselves and what changes a shape but no value: Shape, Size, Identity, Flatten, Squeeze, Unsqueeze,
  * Transpose, Expand, Tile, DepthToSpace, SpaceToDepth. */
+#include <math.h>
+
 #include "shapes/shape-rules.h"
 #include "shapes/slice.h"
 
@@ -170,11 +172,10 @@ onnxl_shape_rule_transpose(OnnxlShapeNode *n)
     return;
   }
   uint32_t rank = input->rank;
-  if (present && perm.count != rank && !(perm.count == 0 && rank > 0)) {
+  if (present && perm.count != rank) {
     onnxl_shape_error(n, "perm has %zu values when the input has rank %u", perm.count, rank);
     return;
   }
-  present = present && perm.count > 0;
   if (present && !mark_axes(n, perm.items, rank, rank, marks))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, rank);
@@ -219,6 +220,16 @@ onnxl_shape_rule_expand(OnnxlShapeNode *n)
     move_broadcast(n, input);
 }
 
+/* One of the numbers that Tile had at first, which may be of a floating-point type. */
+static OnnxlExpr
+old_scalar(OnnxlShapeNode *n, uint32_t i)
+{
+  const OnnxlInfo *info = onnxl_shape_input(n, i);
+  if (info && info->reals && info->n_contents == 1 && fabs(info->reals[0]) < 1e9)
+    return onnxl_shape_lit(n, (int64_t)info->reals[0]);
+  return onnxl_shape_scalar(n, i);
+}
+
 void
 onnxl_shape_rule_tile(OnnxlShapeNode *n)
 {
@@ -233,7 +244,9 @@ onnxl_shape_rule_tile(OnnxlShapeNode *n)
   if (n->schema->since < 6) { /* how often, and along which axis: two scalars */
     int64_t axis;
     uint32_t at;
-    OnnxlExpr times = onnxl_shape_scalar(n, 1), where = onnxl_shape_scalar(n, 2);
+    if (!onnxl_shape_expect_one(n, 1) || !onnxl_shape_expect_one(n, 2))
+      return;
+    OnnxlExpr times = old_scalar(n, 1), where = old_scalar(n, 2);
     if (!where || !onnxl_expr_is_int(where, &axis) || !onnxl_shape_axis(n, axis, input->rank, &at))
       return;
     for (uint32_t i = 0; i < input->rank; i++)

@@ -13,6 +13,10 @@ onnxl_shape_rule_string_normalizer(OnnxlShapeNode *n)
     onnxl_shape_error(n, "input %s has neither rank 1 nor rank 2", onnxl_shape_text(n, input));
     return;
   }
+  if (input->rank == 2 && onnxl_shape_never_equal(n, input->dims[0], onnxl_shape_lit(n, 1))) {
+    onnxl_shape_error(n, "input %s has more than one row", onnxl_shape_text(n, input));
+    return;
+  }
   OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank), last = input->dims[input->rank - 1];
   dims[0] = input->rank == 2 ? onnxl_shape_lit(n, 1) : NULL;
   const OnnxlAttribute *stop = onnxl_node_attribute(n->proto, "stopwords");

@@ -1,4 +1,6 @@
 /* Images, boxes and regions. */
+#include <math.h>
+
 #include "shapes/resize.h"
 #include "shapes/shape-rules.h"
 
@@ -9,7 +11,7 @@ static OnnxlExpr
 scaled(OnnxlShapeNode *n, OnnxlExpr size, double scale)
 {
   int64_t number, result;
-  if (!(scale > 0)) {
+  if (!(scale > 0) || !isfinite(scale)) {
     onnxl_shape_error(n, "a scale is %g", scale);
     return NULL;
   }
@@ -56,8 +58,15 @@ static void
 resize_to_sizes(OnnxlShapeNode *n, const OnnxlInfo *input, OnnxlExpr *dims)
 {
   uint32_t count, axes[ONNXL_SHAPE_MAX_RANK];
+  int64_t length = onnxl_shape_length(n, 3), scales = onnxl_shape_length(n, 2);
   const OnnxlExpr *sizes = onnxl_shape_values(n, 3, &count);
-  if (!sizes || !resize_axes(n, input->rank, count, axes))
+  if (scales > 0 && length > 0) {
+    onnxl_shape_error(n, "both scales and sizes are given");
+    return;
+  }
+  if (!sizes && length >= 0)
+    count = (uint32_t)MIN(length, UINT32_MAX);
+  if ((!sizes && length < 0) || !resize_axes(n, input->rank, count, axes) || !sizes)
     return;
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = input->dims[i];
@@ -87,8 +96,11 @@ static void
 resize_by_scales(OnnxlShapeNode *n, uint32_t scales_input, const OnnxlInfo *input, OnnxlExpr *dims)
 {
   uint32_t count = 0, axes[ONNXL_SHAPE_MAX_RANK];
+  int64_t length = onnxl_shape_length(n, scales_input);
   const double *scales = reals_of(n, scales_input, &count);
-  if (!scales || !resize_axes(n, input->rank, count, axes))
+  if (!scales && length >= 0)
+    count = (uint32_t)MIN(length, UINT32_MAX);
+  if ((!scales && length < 0) || !resize_axes(n, input->rank, count, axes) || !scales)
     return;
   for (uint32_t i = 0; i < input->rank; i++)
     dims[i] = input->dims[i];
@@ -113,6 +125,10 @@ onnxl_shape_rule_resize(OnnxlShapeNode *n)
     resize_to_sizes(n, input, dims);
     return;
   }
+  if (!onnxl_shape_input(n, 2) && input->rank > 0) {
+    onnxl_shape_error(n, "neither scales nor sizes are given");
+    return;
+  }
   resize_by_scales(n, 2, input, dims);
 }
 
@@ -128,6 +144,8 @@ onnxl_shape_rule_upsample(OnnxlShapeNode *n)
     resize_by_scales(n, 1, input, dims);
     return;
   }
+  if (n->schema->since < 7 && !onnxl_shape_of_rank(n, 0, 4))
+    return;
   const OnnxlAttribute *scales = onnxl_node_attribute(n->proto, "scales");
   if (n->schema->since >= 7 && scales && scales->floats.count != input->rank) {
     onnxl_shape_error(n, "%zu scales are given for rank %u", scales->floats.count, input->rank);
@@ -147,12 +165,13 @@ onnxl_shape_rule_upsample(OnnxlShapeNode *n)
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
-/* Each region gives [C, height, width]. */
+/* Each region, of that many numbers, gives [C, height, width]. */
 static void
-regions(OnnxlShapeNode *n, int64_t height, int64_t width)
+regions(OnnxlShapeNode *n, int64_t numbers, int64_t height, int64_t width)
 {
-  const OnnxlInfo *input = onnxl_shape_of_rank(n, 0, 4), *rois = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 2);
-  if (n->failed)
+  const OnnxlInfo *input = onnxl_shape_of_rank(n, 0, 4), *rois = onnxl_shape_ranked(n, 1);
+  const OnnxlExpr region[] = { NULL, onnxl_shape_lit(n, numbers) };
+  if (n->failed || !onnxl_shape_expect(n, 1, region, 2) || (rois && !onnxl_shape_expect(n, 2, rois->dims, 1)))
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, 4);
   dims[0] = rois ? rois->dims[0] : NULL;
@@ -164,22 +183,29 @@ regions(OnnxlShapeNode *n, int64_t height, int64_t width)
 void
 onnxl_shape_rule_roi_align(OnnxlShapeNode *n)
 {
-  regions(n, onnxl_shape_int(n, "output_height"), onnxl_shape_int(n, "output_width"));
+  regions(n, 4, onnxl_shape_int(n, "output_height"), onnxl_shape_int(n, "output_width"));
 }
 
 void
 onnxl_shape_rule_max_roi_pool(OnnxlShapeNode *n)
 {
   OnnxlInt64List shape = onnxl_attr_ints(n->proto, "pooled_shape");
-  regions(n, shape.count == 2 ? shape.items[0] : 0, shape.count == 2 ? shape.items[1] : 0);
+  regions(n, 5, shape.count == 2 ? shape.items[0] : 0, shape.count == 2 ? shape.items[1] : 0);
 }
 
 void
 onnxl_shape_rule_non_max_suppression(OnnxlShapeNode *n)
 {
-  const OnnxlInfo *boxes = onnxl_shape_ranked(n, 0), *scores = onnxl_shape_ranked(n, 1);
+  const OnnxlInfo *boxes = onnxl_shape_of_rank(n, 0, 3), *scores = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 3);
+  const OnnxlExpr four[] = { NULL, NULL, onnxl_shape_lit(n, 4) };
+  const OnnxlExpr each_class[] = { boxes ? boxes->dims[0] : NULL, NULL, boxes ? boxes->dims[1] : NULL };
+  if (n->failed || !onnxl_shape_expect(n, 0, four, 3) || !onnxl_shape_expect(n, 1, each_class, 3))
+    return;
+  for (uint32_t i = 2; i < 5; i++)
+    if (!onnxl_shape_expect_one(n, i))
+      return;
   onnxl_shape_output(n, 0, 2)[1] = onnxl_shape_lit(n, 3);
-  if (!boxes || !scores || boxes->rank != 3 || scores->rank != 3)
+  if (!boxes || !scores)
     return;
   /* Without a limit nothing is selected; each class of each picture selects a box once at most. */
   OnnxlExpr limit = onnxl_shape_input(n, 2) ? onnxl_shape_scalar(n, 2) : onnxl_shape_lit(n, 0);
@@ -197,7 +223,9 @@ onnxl_shape_rule_grid_sample(OnnxlShapeNode *n)
   const OnnxlInfo *x = onnxl_shape_ranked(n, 0), *grid = onnxl_shape_ranked(n, 1);
   if (!x || !grid)
     return;
-  if (x->rank < 3 || grid->rank != x->rank) {
+  if (x->rank < 3 || grid->rank != x->rank || (n->schema->since < 20 && x->rank != 4) ||
+      onnxl_shape_never_equal(n, x->dims[0], grid->dims[0]) ||
+      onnxl_shape_never_equal(n, grid->dims[x->rank - 1], onnxl_shape_lit(n, x->rank - 2))) {
     onnxl_shape_error(n, "input %s and grid %s do not fit", onnxl_shape_text(n, x), onnxl_shape_text(n, grid));
     return;
   }
@@ -208,18 +236,27 @@ onnxl_shape_rule_grid_sample(OnnxlShapeNode *n)
     dims[i] = grid->dims[i - 1];
 }
 
-/* size: [N, C, H, W] or [N, C, D, H, W]. */
+/* size: [N, C, H, W] or [N, C, D, H, W]; theta: [N, 2, 3] or [N, 3, 4]. */
 void
 onnxl_shape_rule_affine_grid(OnnxlShapeNode *n)
 {
   uint32_t count;
   const OnnxlExpr *size = onnxl_shape_values(n, 1, &count);
-  int64_t length = onnxl_shape_length(n, 1);
+  const OnnxlInfo *theta = onnxl_shape_of_rank(n, 0, 3), *list = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 1);
+  int64_t length = onnxl_shape_length(n, 1), rows;
+  if (n->failed)
+    return;
+  if (!list && theta && theta->dims[1] && onnxl_expr_is_int(theta->dims[1], &rows) && (rows == 2 || rows == 3))
+    length = rows + 2; /* size is of no known length, but can have only one */
   if (length != 4 && length != 5) {
     if (length >= 0)
       onnxl_shape_error(n, "size has %" G_GINT64_FORMAT " values", length);
     return;
   }
+  const OnnxlExpr matrices[] = { size ? size[0] : NULL, onnxl_shape_lit(n, length - 2),
+                                 onnxl_shape_lit(n, length - 1) };
+  if (!onnxl_shape_expect(n, 0, matrices, 3))
+    return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, (uint32_t)length);
   for (int64_t i = 0; size && i + 1 < length; i++)
     dims[i] = size[i == 0 ? 0 : i + 1];
@@ -229,6 +266,8 @@ onnxl_shape_rule_affine_grid(OnnxlShapeNode *n)
 void
 onnxl_shape_rule_image_decoder(OnnxlShapeNode *n)
 {
+  if (!onnxl_shape_of_rank(n, 0, 1) && n->failed)
+    return;
   bool grey = onnxl_str_is(onnxl_attr_string(n->schema, n->proto, "pixel_format"), "Grayscale");
   onnxl_shape_output(n, 0, 3)[2] = onnxl_shape_lit(n, grey ? 1 : 3);
 }

@@ -197,8 +197,12 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
   int64_t count = axes ? n_axes : onnxl_shape_length(n, 1);
   if (!new)
     count = n_starts;
-  if ((axes_present && !axes) || count < 0 || (!axes && count > input->rank))
+  if ((axes_present && !axes) || count < 0)
     return;
+  if (count > input->rank) {
+    onnxl_shape_error(n, "%" G_GINT64_FORMAT " starts for input %s", count, onnxl_shape_text(n, input));
+    return;
+  }
   if (axes && n_axes != count) {
     onnxl_shape_error(n, "%u axes have %" G_GINT64_FORMAT " starts", n_axes, count);
     return;
@@ -210,6 +214,7 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
     return;
   }
   OnnxlExpr first[ONNXL_SHAPE_MAX_RANK], by[ONNXL_SHAPE_MAX_RANK];
+  bool seen[ONNXL_SHAPE_MAX_RANK] = { false };
   for (uint32_t i = 0; i < input->rank; i++) {
     dims[i] = input->dims[i];
     first[i] = zero;
@@ -219,6 +224,11 @@ onnxl_shape_rule_slice(OnnxlShapeNode *n)
     uint32_t axis = (uint32_t)i;
     if (axes && !onnxl_shape_axis(n, axes[i], input->rank, &axis))
       return;
+    if (seen[axis]) {
+      onnxl_shape_error(n, "axis %u is sliced twice", axis);
+      return;
+    }
+    seen[axis] = true;
     OnnxlExpr step = steps ? steps[i] : steps_present ? NULL : one;
     first[axis] = starts ? starts[i] : NULL;
     by[axis] = step;

@@ -1,7 +1,8 @@
 /* Every operator on random inputs and attributes: an error that names the node, or results of the inferred types and
  * shapes; nothing crashes and nothing stays behind. ONNXL_RANDOM_RUNS: runs an operator (default 100), spread over its
  * versions; ONNXL_RANDOM_SEED: of the first run; ONNXL_RANDOM_OP: only this operator, each model being shown before it
- * runs. */
+ * runs; ONNXL_RANDOM_UNSEEN: list what is refused at run time when inference, which knows all shapes, finds no fault.
+ */
 #include "random-run.h"
 #include "shapes/infer.h"
 #include "support/error.h"
@@ -88,6 +89,42 @@ check_shapes(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlExecutor *ex
   onnxl_arena_free(arena);
 }
 
+static bool
+has_static_inputs(const RandomNode *n)
+{
+  const OnnxlGraph *graph = n->model->proto.graph;
+  for (size_t i = 0; i < graph->input.count; i++) {
+    const OnnxlType *type = graph->input.items[i].type;
+    if (type->tensor_type &&
+        (type->tensor_type->elem_type == ONNXL_TYPE_INT64 || type->tensor_type->elem_type == ONNXL_TYPE_INT32))
+      return false; /* may decide shapes */
+    const OnnxlShapeProto *shape = type->tensor_type ? type->tensor_type->shape : NULL;
+    for (size_t d = 0; shape && d < shape->dim.count; d++)
+      if (!shape->dim.items[d].has_dim_value)
+        return false;
+    if (!shape)
+      return false;
+  }
+  return true;
+}
+
+/* What only the elements can tell is among these. */
+static void
+list_unseen(const RandomNode *n, uint64_t seed, const GError *refusal)
+{
+  if (refusal->code != ONNXL_ERROR_INVALID || !has_static_inputs(n))
+    return;
+  OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
+  OnnxlDiagSink *sink = onnxl_diag_sink_new("random");
+  OnnxlInference *inference = onnxl_infer(n->model, &(OnnxlInferOptions){ 0 }, arena, sink, NULL);
+  if (inference)
+    printf("unseen: %s-%d, seed %" G_GUINT64_FORMAT ": %s\n", n->schema->name, n->schema->since, seed,
+           refusal->message);
+  onnxl_inference_free(inference);
+  onnxl_diag_sink_free(sink);
+  onnxl_arena_free(arena);
+}
+
 static void
 run_plan(Tally *tally, RandomNode *n, uint64_t seed, OnnxlPlan *plan)
 {
@@ -111,6 +148,8 @@ run_plan(Tally *tally, RandomNode *n, uint64_t seed, OnnxlPlan *plan)
     else if (strncmp(error->message, "/n", 2) != 0 && !strstr(error->message, "was not computed") &&
              !strstr(error->message, "the input x"))
       report(tally, n, seed, "does not name the node: %s", error->message);
+    if (error && getenv("ONNXL_RANDOM_UNSEEN"))
+      list_unseen(n, seed, error);
   }
   g_clear_error(&error);
   for (uint32_t i = 0; i < RANDOM_MAX_NODE_OUTPUTS; i++)

@@ -15,7 +15,7 @@ static const Row onnx_rows[] = {
   /* element by element */
   { " Abs Acos Acosh Asin Asinh Atan Atanh BitCast Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish "
     "Hardmax "
-    "Identity LRN LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Reciprocal Relu Round "
+    "Identity LRN LeakyRelu Log LogSoftmax LpNormalization Mish Neg Reciprocal Relu Round "
     "Selu "
     "Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Bernoulli EyeLike "
     "RandomNormalLike RandomUniformLike Dropout Trilu ",
@@ -152,7 +152,8 @@ static const Row onnx_rows[] = {
   { " Unsqueeze ", 13, NEWEST, "(float[N,C] x) => (y) <int64[1] a = {1}> { y = $ (x, a) }", "float[N,1,C]" },
   { " Transpose ", 1, NEWEST, "(float[N,C,H] x) => (y) { y = $ <perm = [2, 0, 1]> (x) }", "float[H,N,C]" },
   { " Tile ", 1, 1, "(float[N,C] x) => (y) <float two = {2.0}, float axis = {1.0}> { y = $ (x, two, axis) }",
-    "float[tile_y_0,tile_y_1]" },
+    "float[N,2*C]" },
+  { " MeanVarianceNormalization ", 1, NEWEST, "(float[N,C,H,W] x) => (y) { y = $ (x) }", "float[N,C,H,W]" },
   { " Tile ", 6, NEWEST, "(float[N,C] x) => (y) <int64[2] r = {1, 2}> { y = $ (x, r) }", "float[N,2*C]" },
   /* parts */
   { " Slice ", 1, 1, "(float[N,9] x) => (y) { y = $ <axes = [1], starts = [2], ends = [-1]> (x) }", "float[N,6]" },
