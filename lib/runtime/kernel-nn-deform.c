@@ -105,7 +105,12 @@ col2im_windows(OnnxlKernelContext *context, OnnxlWindows *s, int64_t *ret_column
   if (image->count != block->count || image->count < 1 || image->count > ONNXL_MAX_RANK - 2)
     return onnxl_ctx_invalid(context, error, "the image has %" G_GINT64_FORMAT " axes, the block %" G_GINT64_FORMAT,
                              image->count, block->count);
-  *s = (OnnxlWindows){ .n = (uint32_t)image->count, .kernel_count = 1, .input_count = 1, .output_count = 1 };
+  size_t n = (size_t)image->count;
+  if ((strides.count > 0 && strides.count != n) || (dilations.count > 0 && dilations.count != n) ||
+      (pads.count > 0 && pads.count != 2 * n))
+    return onnxl_ctx_invalid(context, error, "strides, dilations and pads have %zu, %zu and %zu values for %zu axes",
+                             strides.count, dilations.count, pads.count, n);
+  *s = (OnnxlWindows){ .n = (uint32_t)n, .kernel_count = 1, .input_count = 1, .output_count = 1 };
   *ret_columns = 1;
   for (uint32_t i = 0; i < s->n; i++) {
     s->input[i] = onnxl_tensor_int64(image, i);

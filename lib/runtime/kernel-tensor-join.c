@@ -112,7 +112,7 @@ split_lengths(OnnxlKernelContext *context, int64_t size, uint32_t n, int64_t *le
   int32_t since = onnxl_ctx_schema(context)->since;
   const OnnxlValue *input = onnxl_ctx_input(context, 1);
   OnnxlInt64List list = onnxl_ctx_ints(context, "split");
-  if (input || list.count > 0) {
+  if (input || onnxl_ctx_attr(context, "split")) {
     int64_t count = input ? input->count : (int64_t)list.count, sum = 0;
     if (count != n)
       return onnxl_ctx_invalid(context, error, "%" G_GINT64_FORMAT " lengths are given for %u outputs", count, n);
