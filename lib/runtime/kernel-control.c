@@ -335,6 +335,10 @@ scan_init(OnnxlKernelContext *context, ScanState *scan, uint32_t first, GError *
     return onnxl_ctx_invalid(context, error,
                              "num_scan_inputs is %" G_GINT64_FORMAT " for %" G_GINT64_FORMAT " inputs and %u outputs",
                              scanned, given, n_results);
+  uint32_t n_taken = onnxl_ctx_subgraph_n_inputs(context, scan->graph);
+  if (n_taken != given)
+    return onnxl_ctx_invalid(context, error, "the body has %u inputs when %" G_GINT64_FORMAT " are given", n_taken,
+                             given);
   scan->n_inputs = (uint32_t)scanned;
   scan->n_states = (uint32_t)(given - scanned);
   scan->n_outputs = n_results - scan->n_states;

@@ -37,7 +37,7 @@ onnxl_legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, 
     axis = onnxl_ctx_int(context, "axis");
   if (axis < 0)
     axis += a->rank;
-  if (axis < 0 || axis + b->rank > a->rank) {
+  if (axis < 0 || axis > (int64_t)a->rank - (int64_t)b->rank) {
     onnxl_ctx_invalid(context, error,
                       "the second input of rank %u does not fit at axis %" G_GINT64_FORMAT " of rank %u", b->rank, axis,
                       a->rank);

@@ -26,6 +26,9 @@ transposed_sizes(OnnxlKernelContext *context, OnnxlWindows *w, GError **error)
   OnnxlInt64List shape = onnxl_ctx_ints(context, "output_shape"), extra = onnxl_ctx_ints(context, "output_padding");
   if (extra.count != 0 && extra.count != w->n)
     return onnxl_ctx_invalid(context, error, "output_padding has %zu values when %u are needed", extra.count, w->n);
+  for (size_t i = 0; i < extra.count; i++)
+    if (extra.items[i] < 0)
+      return onnxl_ctx_invalid(context, error, "output_padding has the value %" G_GINT64_FORMAT, extra.items[i]);
   /* The output shape may name all axes, or the spatial ones only. */
   if (shape.count != 0 && shape.count != w->n && shape.count != w->n + 2)
     return onnxl_ctx_invalid(context, error, "output_shape has %zu values when %u are needed", shape.count, w->n);

@@ -178,13 +178,14 @@ run_center_crop_pad(OnnxlKernelContext *context, GError **error)
   int64_t from = 0, to = 0, source[ONNXL_MAX_RANK], target[ONNXL_MAX_RANK];
   if (!wanted)
     return false;
-  size_t n = axes.count > 0 ? axes.count : x->rank;
+  bool given = onnxl_ctx_attr(context, "axes") != NULL;
+  size_t n = given ? axes.count : x->rank;
   if (shape->count != (int64_t)n)
     return onnxl_ctx_invalid(context, error, "the shape has %" G_GINT64_FORMAT " values for %zu axes", shape->count, n);
   memcpy(dims, x->dims, x->rank * sizeof *dims);
   for (size_t i = 0; i < n; i++) {
     int64_t axis = (int64_t)i;
-    if (axes.count > 0 && !onnxl_ctx_axis(context, axes.items[i], x->rank, &axis, error))
+    if (given && !onnxl_ctx_axis(context, axes.items[i], x->rank, &axis, error))
       return false;
     dims[axis] = wanted[i];
   }

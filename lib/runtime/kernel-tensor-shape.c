@@ -91,14 +91,15 @@ run_flatten(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(flatten, EXACT);
 
-/* The axes of Squeeze and Unsqueeze: from the second input, or from the attribute before opset 13. */
+/* The axes of Squeeze and Unsqueeze: from the second input, or from the attribute before opset 13. *ret_n is -1 when there
+ * is neither. */
 static bool
 get_axes(OnnxlKernelContext *context, const int64_t **ret_axes, int64_t *ret_n, GError **error)
 {
   const OnnxlValue *input = onnxl_ctx_input(context, 1);
   OnnxlInt64List list = onnxl_ctx_ints(context, "axes");
   *ret_axes = list.items;
-  *ret_n = (int64_t)list.count;
+  *ret_n = onnxl_ctx_attr(context, "axes") ? (int64_t)list.count : -1;
   if (!input)
     return true;
   *ret_n = input->count;
@@ -124,11 +125,13 @@ run_squeeze(OnnxlKernelContext *context, GError **error)
       return onnxl_ctx_invalid(context, error,
                                "axis %" G_GINT64_FORMAT " has size %" G_GINT64_FORMAT " when 1 is needed", axes[i],
                                x->dims[axis]);
+    if (dropped[axis])
+      return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " stands twice", axes[i]);
     dropped[axis] = true;
   }
-  /* An empty list of axes means the same as none: all axes of size 1. */
+  /* Without a list all axes of size 1; an empty one names none. */
   for (uint32_t i = 0; i < x->rank; i++)
-    if (n == 0 ? x->dims[i] != 1 : !dropped[i])
+    if (n < 0 ? x->dims[i] != 1 : !dropped[i])
       dims[rank++] = x->dims[i];
   return set_view(context, x, rank, dims);
 }
@@ -143,6 +146,8 @@ run_unsqueeze(OnnxlKernelContext *context, GError **error)
   bool added[ONNXL_MAX_RANK] = { false };
   if (!get_axes(context, &axes, &n, error))
     return false;
+  if (n < 0)
+    return onnxl_ctx_invalid(context, error, "no axes are given");
   if (n > ONNXL_MAX_RANK - x->rank)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a rank above %d is not supported", ONNXL_MAX_RANK);
   uint32_t rank = x->rank + (uint32_t)n, from = 0;
