@@ -1,4 +1,4 @@
-/* Temporary files, for the outputs that are made of several (output-set.c). */
+/* Temporary files and folders, for the outputs that are made of several (output-set.c, output-folder.c). */
 #ifndef ONNXL_CLI_OUTPUT_FILE_INTERNAL_H
 #define ONNXL_CLI_OUTPUT_FILE_INTERNAL_H
 
@@ -7,6 +7,9 @@
 /* Makes onnxl_output_file_remove_all() remove name too. Returns: a slot, or -1 when there is none left. */
 int onnxl_temporary_remember(const char *name);
 void onnxl_temporary_forget(int slot);
+
+/* Removes a file, or a folder of files; async-signal-safe. */
+void onnxl_temporary_remove(const char *name);
 
 /* A name in the folder of path that nobody uses. Returns: owned. */
 char *onnxl_temporary_name(const char *path);

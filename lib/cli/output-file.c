@@ -1,5 +1,6 @@
 #include "cli/output-file-internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,12 +21,45 @@ static struct {
   _Atomic bool used;
 } slots[SLOTS];
 
+/* opendir() allocates memory, which a handler may not. What is removed moves the rest, so it looks until nothing goes away. */
+static void
+remove_entries(int fd)
+{
+  _Alignas(struct dirent64) char buffer[4096];
+  bool removed = true;
+  while (removed) {
+    ssize_t n;
+    removed = false;
+    lseek(fd, 0, SEEK_SET);
+    while ((n = getdents64(fd, buffer, sizeof buffer)) > 0)
+      for (ssize_t at = 0; at < n;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+          removed = unlinkat(fd, entry->d_name, 0) == 0 || removed;
+        at += entry->d_reclen;
+      }
+  }
+}
+
+void
+onnxl_temporary_remove(const char *name)
+{
+  if (unlink(name) == 0 || errno != EISDIR)
+    return;
+  int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0) {
+    remove_entries(fd);
+    close(fd);
+  }
+  rmdir(name);
+}
+
 void
 onnxl_output_file_remove_all(void)
 {
   for (int i = 0; i < SLOTS; i++)
     if (atomic_load(&slots[i].used))
-      unlink(slots[i].name);
+      onnxl_temporary_remove(slots[i].name);
 }
 
 int

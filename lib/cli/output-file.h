@@ -37,7 +37,7 @@ bool onnxl_output_file_commit(OnnxlOutputFile *file, GError **error) G_GNUC_WARN
 /* Drops what was written. Does nothing after a commit. */
 void onnxl_output_file_abort(OnnxlOutputFile *file);
 
-/* Removes the temporary files of this process; async-signal-safe, for handlers. */
+/* Removes the temporary files and folders of this process; async-signal-safe, for handlers. */
 void onnxl_output_file_remove_all(void);
 
 #endif

@@ -32,6 +32,8 @@ typedef struct ExecOptions {
   bool test;
   double rtol, atol;
   const char *compare;
+  const char *batch; /* file of lines, "-" for standard input */
+  const char *shard; /* I/N */
 } ExecOptions;
 
 extern ExecOptions exec_options;
@@ -66,6 +68,8 @@ bool session_complete_inputs(Session *session, GError **error) G_GNUC_WARN_UNUSE
 bool session_read_command_inputs(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Lets an observer see the run; takes it over. */
 void session_watch(Session *session, Observer *observer);
+/* One run, which the observers see. The outputs of the run before are dropped. */
+bool session_run_once(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Warm-up runs, then the counted ones, which observers see. */
 bool session_run(Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Lets every observer say what it saw; the first failure counts. */
@@ -86,6 +90,8 @@ typedef struct Dump {
 
 /* all: whatever --dump says. Returns: owned; session_watch() takes it over. */
 Dump *dump_new(bool all);
+/* Forgets the values. */
+void dump_clear(Dump *dump);
 
 /* Prints and writes outputs and dumped values (dump NULL: none). out NULL: prints nothing. */
 bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out,
@@ -108,5 +114,6 @@ bool memory_plan_check(const Session *session, uint64_t limit, GError **error) G
 /* --test and --compare. */
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_compare(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool run_batch(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

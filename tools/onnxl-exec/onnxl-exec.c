@@ -47,6 +47,9 @@ static const OnnxlOption options[] = {
   ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test and --compare (default 1e-7)"),
   ONNXL_STRING(0, "compare", "OTHER", &exec_options.compare,
                "run another model on the same inputs, too, and name the first value that differs"),
+  ONNXL_STRING(0, "batch", "LIST", &exec_options.batch,
+               "run once for each line of a file: a key, which names the results, and inputs as NAME=SPEC"),
+  ONNXL_STRING(0, "shard", "I/N", &exec_options.shard, "of the lines of --batch take the I-th and every N-th after it"),
   ONNXL_OPTIONS_END
 };
 
@@ -100,6 +103,10 @@ run_tool(OnnxlRun *run, GError **error)
     return run_tests(run, error);
   if (run->operands.count > 1)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "one model is expected where %zu are given", run->operands.count);
+  if (exec_options.shard && !exec_options.batch)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--shard takes some lines of a batch: it needs --batch");
+  if (exec_options.batch)
+    return run_batch(run, error);
   return exec_options.compare ? run_compare(run, error) : run_model(run, error);
 }
 
@@ -113,10 +120,12 @@ static const OnnxlTool tool = {
               "      Reads and writes arrays of numpy.\n"
               "  onnxl-exec --random --dim N=1 --profile model.onnx\n"
               "      Shows how long each node takes.\n"
+              "  onnxl-exec --batch list.txt --shard 2/8 --output-dir out model.onnx\n"
+              "      Runs an eighth of the lines of a file, such as: key1 x=@1.npy\n"
               "  onnxl-exec --test cases/*\n"
               "      Compares with known answers.\n",
   .options = options,
-  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT,
+  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT | ONNXL_COMMON_PROGRESS,
   .max_operands = SIZE_MAX,
   .run = run_tool,
 };

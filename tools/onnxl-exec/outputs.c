@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "exec.h"
+#include "outputs.h"
 #include "runtime/npy.h"
 #include "runtime/tensor-io.h"
 #include "runtime/value-print.h"
@@ -33,6 +33,13 @@ dump_free(Observer *observer)
   g_ptr_array_free(dump->names, TRUE);
   g_ptr_array_free(dump->values, TRUE);
   g_free(dump);
+}
+
+void
+dump_clear(Dump *dump)
+{
+  g_ptr_array_set_size(dump->names, 0);
+  g_ptr_array_set_size(dump->values, 0);
 }
 
 Dump *
@@ -76,11 +83,11 @@ safe_name(const char *name, GHashTable *taken)
 
 /* As .npy, or as the message of ONNX where the name asks for it, or where there is no name to ask and the value is no array. */
 static bool
-write_value(const OnnxlValue *value, const char *path, GError **error)
+write_value(const OnnxlValue *value, const char *path, int flags, GError **error)
 {
   OnnxlOutputFile file;
   bool message = g_str_has_suffix(path, ".pb") || (value->kind != ONNXL_KIND_TENSOR && strcmp(path, "-") == 0);
-  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
+  if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY | flags, error))
     return false;
   bool good = message || onnxl_npy_write(&file.out, value, error);
   if (message)
@@ -119,32 +126,63 @@ write_named(const Session *session, const Dump *dump, const char *text, GError *
     return true;
   if (!found)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: NAME=@FILE is needed, with the name of an output", text);
-  return write_value(found, text + longest + 2, error);
+  return write_value(found, text + longest + 2, 0, error);
 }
 
-static bool
-write_folder(const Session *session, const Dump *dump, const char *folder, GError **error)
+/* The names of outputs, then of dumped values, as files without an end. dump NULL: only the outputs. Returns: owned. */
+static GPtrArray *
+file_names(const Session *session, const Dump *dump)
 {
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
   GHashTable *taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
-  bool good = true;
-  if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-    good = onnxl_error_errno(error, errno, "cannot make the folder %s", folder);
-  for (uint32_t i = 0; good && i < n_outputs + n_dumped(dump); i++) {
-    bool is_output = i < n_outputs;
-    if (is_missing(session, i))
-      continue;
-    OnnxlStr name = is_output ? onnxl_executor_output(session->executor, i)->name
-                              : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
+  for (uint32_t i = 0; i < n_outputs + n_dumped(dump); i++) {
+    OnnxlStr name = i < n_outputs ? onnxl_executor_output(session->executor, i)->name
+                                  : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs));
     g_autofree char *text = g_strndup(name.data, name.size);
-    g_autofree char *safe = safe_name(text, taken);
-    const OnnxlValue *value = is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs);
-    g_autofree char *path =
-      g_strdup_printf("%s/%s.%s", folder, safe, value->kind == ONNXL_KIND_TENSOR ? "npy" : "pb");
-    good = write_value(value, path, error);
+    g_ptr_array_add(names, safe_name(text, taken));
   }
   g_hash_table_destroy(taken);
+  return names;
+}
+
+bool
+outputs_write_folder(const Session *session, const Dump *dump, const char *folder, int flags, GError **error)
+{
+  GPtrArray *names = file_names(session, dump);
+  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
+  bool good = true;
+  for (uint32_t i = 0; good && i < names->len; i++) {
+    if (is_missing(session, i))
+      continue;
+    const OnnxlValue *value = i < n_outputs ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs);
+    g_autofree char *path = g_strdup_printf("%s/%s.%s", folder, (const char *)g_ptr_array_index(names, i),
+                                            value->kind == ONNXL_KIND_TENSOR ? "npy" : "pb");
+    good = write_value(value, path, flags, error);
+  }
+  g_ptr_array_free(names, TRUE);
   return good;
+}
+
+bool
+outputs_are_in(const Session *session, const char *folder)
+{
+  GPtrArray *names = file_names(session, NULL);
+  bool all = true;
+  for (uint32_t i = 0; all && i < names->len; i++) {
+    g_autofree char *npy = g_strdup_printf("%s/%s.npy", folder, (const char *)g_ptr_array_index(names, i));
+    g_autofree char *message = g_strdup_printf("%s/%s.pb", folder, (const char *)g_ptr_array_index(names, i));
+    all = g_file_test(npy, G_FILE_TEST_IS_REGULAR) || g_file_test(message, G_FILE_TEST_IS_REGULAR);
+  }
+  g_ptr_array_free(names, TRUE);
+  return all;
+}
+
+bool
+outputs_make_folder(const char *folder, GError **error)
+{
+  return mkdir(folder, 0777) == 0 || errno == EEXIST ||
+         onnxl_error_errno(error, errno, "cannot make the folder %s", folder);
 }
 
 static int
@@ -154,21 +192,21 @@ compare_durations(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* key: stands in front of each line, or NULL. */
 static void
-print_text(const Session *session, const Dump *dump, OnnxlOutput *out)
+print_text(const Session *session, const Dump *dump, const char *key, OnnxlOutput *out)
 {
-  for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++) {
+  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
+  for (uint32_t i = 0; i < n_outputs + n_dumped(dump); i++) {
+    bool is_output = i < n_outputs;
     if (is_missing(session, i))
       continue;
-    onnxl_output_str(out, onnxl_executor_output(session->executor, i)->name);
+    if (key)
+      onnxl_output_printf(out, "%s ", key);
+    onnxl_output_str(out, is_output ? onnxl_executor_output(session->executor, i)->name
+                                    : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs)));
     onnxl_output_text(out, ": ");
-    onnxl_value_print(out, session->outputs[i]);
-    onnxl_output_char(out, '\n');
-  }
-  for (guint i = 0; i < n_dumped(dump); i++) {
-    onnxl_output_text(out, g_ptr_array_index(dump->names, i));
-    onnxl_output_text(out, ": ");
-    onnxl_value_print(out, g_ptr_array_index(dump->values, i));
+    onnxl_value_print(out, is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs));
     onnxl_output_char(out, '\n');
   }
 }
@@ -183,12 +221,17 @@ print_item(OnnxlJson *json, OnnxlStr name, const OnnxlValue *value)
   onnxl_json_end_object(json);
 }
 
+/* key: the value of "key", on one line with all the rest, or NULL. */
 static void
-print_json(const Session *session, const Dump *dump, OnnxlOutput *out)
+print_json(const Session *session, const Dump *dump, const char *key, OnnxlOutput *out)
 {
   OnnxlJson json;
-  onnxl_json_init(&json, out, 2);
+  onnxl_json_init(&json, out, key ? 0 : 2);
   onnxl_json_begin_object(&json);
+  if (key) {
+    onnxl_json_key(&json, "key");
+    onnxl_json_text(&json, key);
+  }
   onnxl_json_key(&json, "outputs");
   onnxl_json_begin_array(&json);
   for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++)
@@ -231,7 +274,7 @@ drop_outputs(const Session *session, const Dump *dump)
 }
 
 bool
-write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
+outputs_settle_dump(const Session *session, const Dump *dump, GError **error)
 {
   for (size_t i = 0; i < exec_options.dump.count && !dump->all && !session->stopped; i++) {
     bool found = false;
@@ -240,24 +283,42 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
     if (!found)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--dump %s: no such value was computed", exec_options.dump.items[i]);
   }
-  bool to_stdout = false;
   drop_outputs(session, dump);
+  return true;
+}
+
+void
+outputs_print_line(const OnnxlRun *run, const Session *session, const Dump *dump, const char *key, OnnxlOutput *out)
+{
+  if (run->common.format == ONNXL_FORMAT_JSON)
+    print_json(session, dump, key, out);
+  else
+    print_text(session, dump, key, out);
+}
+
+bool
+write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out, GError **error)
+{
+  if (!outputs_settle_dump(session, dump, error))
+    return false;
+  bool to_stdout = false;
   for (size_t i = 0; i < exec_options.outputs.count; i++) {
     to_stdout = to_stdout || g_str_has_suffix(exec_options.outputs.items[i], "=@-");
     if (!write_named(session, dump, exec_options.outputs.items[i], error))
       return false;
   }
-  if (exec_options.output_dir && !write_folder(session, dump, exec_options.output_dir, error))
+  if (exec_options.output_dir && (!outputs_make_folder(exec_options.output_dir, error) ||
+                                  !outputs_write_folder(session, dump, exec_options.output_dir, 0, error)))
     return false;
   if (!out || to_stdout)
     return true;
   qsort(session->durations, session->n_durations, sizeof *session->durations, compare_durations);
   if (run->common.format == ONNXL_FORMAT_JSON) {
-    print_json(session, dump, out);
+    print_json(session, dump, NULL, out);
     return true;
   }
   if (!exec_options.output_dir)
-    print_text(session, dump, out);
+    print_text(session, dump, NULL, out);
   if (exec_options.repeat > 0 && session->n_durations > 0)
     onnxl_output_printf(out, "time: min %.3f ms, median %.3f ms, %u runs\n", (double)session->durations[0] / 1e6,
                         (double)session->durations[session->n_durations / 2] / 1e6, session->n_durations);

@@ -151,20 +151,32 @@ listen(Session *session, bool counts, bool last)
 }
 
 static bool
+run_once(Session *session, GError **error)
+{
+  for (uint32_t o = 0; o < onnxl_executor_n_outputs(session->executor); o++)
+    g_clear_pointer(&session->outputs[o], onnxl_value_unref);
+  return onnxl_executor_run(session->executor, session->inputs, session->outputs, error);
+}
+
+bool
+session_run_once(Session *session, GError **error)
+{
+  listen(session, true, true);
+  return run_once(session, error);
+}
+
+static bool
 run_all(Session *session, GError **error)
 {
-  uint32_t n_outputs = onnxl_executor_n_outputs(session->executor);
   uint32_t counted = MAX(exec_options.repeat, 1), total = exec_options.warmup + counted;
   if (!memory_plan_check(session, session->plan->allocator->limit, error))
     return false;
   session->durations = g_new0(uint64_t, counted);
   for (uint32_t i = 0; i < total; i++) {
     struct timespec start, end;
-    for (uint32_t o = 0; o < n_outputs; o++)
-      g_clear_pointer(&session->outputs[o], onnxl_value_unref);
     listen(session, i >= exec_options.warmup, i + 1 == total);
     clock_gettime(CLOCK_MONOTONIC, &start);
-    if (!onnxl_executor_run(session->executor, session->inputs, session->outputs, error))
+    if (!run_once(session, error))
       return false;
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (i >= exec_options.warmup)

@@ -1,0 +1,98 @@
+#include "cli/output-folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output-file-internal.h"
+#include "support/error.h"
+
+static void
+clear(OnnxlOutputFolder *folder)
+{
+  onnxl_temporary_forget(folder->slot);
+  g_free(folder->path);
+  g_free(folder->temporary);
+  *folder = (OnnxlOutputFolder){ .slot = -1 };
+}
+
+bool
+onnxl_output_folder_open(OnnxlOutputFolder *folder, const char *path, GError **error)
+{
+  *folder = (OnnxlOutputFolder){ .path = g_strdup(path), .slot = -1 };
+  int saved_errno = EEXIST;
+  for (int attempt = 0; saved_errno == EEXIST && attempt < 16; attempt++) {
+    g_free(folder->temporary);
+    folder->temporary = onnxl_temporary_name(path);
+    folder->slot = onnxl_temporary_remember(folder->temporary);
+    if (mkdir(folder->temporary, 0777) == 0)
+      return true;
+    saved_errno = errno;
+    onnxl_temporary_forget(folder->slot);
+    folder->slot = -1;
+  }
+  onnxl_error_errno(error, saved_errno, "cannot make the folder %s", path);
+  clear(folder);
+  return false;
+}
+
+/* Calls fsync() for every file of the folder and for the folder. */
+static bool
+sync_files(const char *path, GError **error)
+{
+  DIR *dir = opendir(path);
+  int saved_errno = dir ? 0 : errno;
+  for (const struct dirent *entry; dir && saved_errno == 0 && (entry = readdir(dir));) {
+    if (entry->d_name[0] == '.')
+      continue;
+    int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) < 0)
+      saved_errno = errno;
+    if (fd >= 0)
+      close(fd);
+  }
+  /* Some file systems cannot sync a folder. */
+  if (dir && saved_errno == 0 && fsync(dirfd(dir)) < 0 && errno != EINVAL && errno != EROFS)
+    saved_errno = errno;
+  if (dir)
+    closedir(dir);
+  return saved_errno == 0 || onnxl_error_errno(error, saved_errno, "cannot sync the folder %s", path);
+}
+
+/* The folder that stood there gets the temporary name, or another one where names cannot be exchanged. */
+static bool
+replace(OnnxlOutputFolder *folder, GError **error)
+{
+  if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0)
+    return true;
+  g_autofree char *aside = onnxl_temporary_name(folder->path);
+  if (rename(folder->path, aside) < 0 || rename(folder->temporary, folder->path) < 0)
+    return onnxl_error_errno(error, errno, "cannot replace the folder %s", folder->path);
+  onnxl_temporary_remove(aside);
+  return true;
+}
+
+bool
+onnxl_output_folder_commit(OnnxlOutputFolder *folder, GError **error)
+{
+  bool good = sync_files(folder->temporary, error);
+  if (good && rename(folder->temporary, folder->path) < 0)
+    good = errno == ENOTEMPTY || errno == EEXIST
+             ? replace(folder, error)
+             : onnxl_error_errno(error, errno, "cannot make the folder %s", folder->path);
+  good = good && onnxl_output_sync_folder(folder->path, error);
+  onnxl_output_folder_abort(folder);
+  return good;
+}
+
+void
+onnxl_output_folder_abort(OnnxlOutputFolder *folder)
+{
+  /* After a commit this is the folder that was replaced, or nothing. */
+  if (folder->temporary)
+    onnxl_temporary_remove(folder->temporary);
+  clear(folder);
+}

@@ -1,0 +1,135 @@
+/* Folders that appear whole: filled beside their place, put there by renaming, removed by a signal. */
+#include "cli/output-folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "support/error.h"
+#include "unit.h"
+
+static char top[] = "/tmp/onnxl-test-XXXXXX";
+static char *target;
+
+static size_t
+entries(const char *path)
+{
+  size_t n = 0;
+  GDir *dir = g_dir_open(path, 0, NULL);
+  while (dir && g_dir_read_name(dir))
+    n++;
+  if (dir)
+    g_dir_close(dir);
+  return n;
+}
+
+static void
+put(const char *folder, const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename(folder, name, NULL);
+  CU_ASSERT_TRUE(g_file_set_contents(path, text, -1, NULL));
+}
+
+static bool
+target_has(const char *name, const char *expected)
+{
+  g_autofree char *path = g_build_filename(target, name, NULL), *text = NULL;
+  return g_file_get_contents(path, &text, NULL, NULL) && strcmp(text, expected) == 0;
+}
+
+static void
+test_set_up(void)
+{
+  CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+  target = g_build_filename(top, "out", NULL);
+}
+
+static void
+test_appears_whole(void)
+{
+  OnnxlOutputFolder folder;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+  put(folder.temporary, "a", "1");
+  put(folder.temporary, "b", "2");
+  CU_ASSERT_FALSE(g_file_test(target, G_FILE_TEST_EXISTS));
+  CU_ASSERT_TRUE(onnxl_output_folder_commit(&folder, NULL));
+  CU_ASSERT_TRUE(target_has("a", "1"));
+  CU_ASSERT_EQUAL(entries(target), 2);
+  CU_ASSERT_EQUAL(entries(top), 1);
+}
+
+static void
+test_replaces(void)
+{
+  OnnxlOutputFolder folder;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+  put(folder.temporary, "c", "3");
+  CU_ASSERT_TRUE(target_has("a", "1"));
+  CU_ASSERT_TRUE(onnxl_output_folder_commit(&folder, NULL));
+  CU_ASSERT_TRUE(target_has("c", "3"));
+  CU_ASSERT_EQUAL(entries(target), 1);
+  CU_ASSERT_EQUAL(entries(top), 1);
+}
+
+static void
+test_abort_leaves_the_old_one(void)
+{
+  OnnxlOutputFolder folder;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+  put(folder.temporary, "d", "4");
+  onnxl_output_folder_abort(&folder);
+  CU_ASSERT_TRUE(target_has("c", "3"));
+  CU_ASSERT_EQUAL(entries(top), 1);
+}
+
+/* More files than one look at the folder shows. */
+static void
+test_a_signal_removes_it(void)
+{
+  OnnxlOutputFolder folder;
+  CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+  for (int i = 0; i < 500; i++) {
+    g_autofree char *name = g_strdup_printf("a-long-name-of-a-file-%d", i);
+    put(folder.temporary, name, "");
+  }
+  onnxl_output_file_remove_all();
+  CU_ASSERT_EQUAL(entries(top), 1);
+  onnxl_output_folder_abort(&folder);
+}
+
+static void
+test_errors(void)
+{
+  OnnxlOutputFolder folder;
+  GError *error = NULL;
+  g_autofree char *nowhere = g_build_filename(top, "none", "out", NULL), *file = g_build_filename(top, "file", NULL);
+  CU_ASSERT_FALSE(onnxl_output_folder_open(&folder, nowhere, &error));
+  CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_IO));
+  g_clear_error(&error);
+  put(top, "file", "old");
+  CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, file, NULL));
+  CU_ASSERT_FALSE(onnxl_output_folder_commit(&folder, &error));
+  CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_IO));
+  g_clear_error(&error);
+  CU_ASSERT_TRUE(g_file_test(file, G_FILE_TEST_IS_REGULAR));
+  CU_ASSERT_EQUAL(entries(top), 2);
+}
+
+static void
+test_tear_down(void)
+{
+  g_autofree char *command = g_strdup_printf("rm -rf %s", top);
+  CU_ASSERT_EQUAL(system(command), 0);
+  g_free(target);
+}
+
+UNIT_MAIN("output folder",
+  { "set up", test_set_up },
+  { "appears whole", test_appears_whole },
+  { "replaces", test_replaces },
+  { "abort leaves the old one", test_abort_leaves_the_old_one },
+  { "a signal removes it", test_a_signal_removes_it },
+  { "errors", test_errors },
+  { "tear down", test_tear_down })
