@@ -59,6 +59,7 @@ struct OnnxlExecutor {
   void *event_data;
   uint64_t epoch_ns;      /* of CLOCK_MONOTONIC, for the events of a run */
   bool nested;            /* events of nested graphs and functions, too */
+  uint64_t n_bodies;      /* nested graphs and function bodies run so far */
   OnnxlEventScope *scope; /* the innermost graph that runs; NULL = the main graph, or not nested */
   OnnxlFrame main;
   OnnxlAccount account; /* of the innermost graph that runs */

@@ -8,6 +8,7 @@ struct OnnxlEventScope {
   OnnxlEventScope *outer; /* NULL = the main graph */
   const OnnxlFrame *frame;
   uint32_t graph;
+  uint64_t serial;
   uint64_t trip;        /* how often the node ran this graph before, in one execution */
   char *path, *place; /* made when first asked for */
 };

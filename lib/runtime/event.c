@@ -34,6 +34,33 @@ onnxl_event_scope_repeats(const OnnxlEventScope *scope)
   return !(onnxl_str_is(node->op_type, "If") && onnxl_domain_normal(node->domain).size == 0);
 }
 
+const OnnxlEventScope *
+onnxl_event_scope_outer(const OnnxlEventScope *scope)
+{
+  return scope->outer;
+}
+
+uint64_t
+onnxl_event_scope_serial(const OnnxlEventScope *scope)
+{
+  return scope->serial;
+}
+
+static const OnnxlInference *
+inference_of(const OnnxlFrame *frame, const OnnxlInference *main)
+{
+  if (!frame->caller)
+    return main;
+  const OnnxlInference *caller = inference_of(frame->caller, main);
+  return caller ? caller->calls[frame->caller_node] : NULL;
+}
+
+const OnnxlInference *
+onnxl_event_inference(const OnnxlEvent *event, const OnnxlInference *main)
+{
+  return event->scope ? inference_of(event->scope->frame, main) : main;
+}
+
 void
 onnxl_event_scope_clear(OnnxlEventScope *scope)
 {

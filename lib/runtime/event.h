@@ -3,6 +3,7 @@
 #define ONNXL_RUNTIME_EVENT_H
 
 #include "runtime/value.h"
+#include "shapes/infer.h"
 #include "support/output.h"
 
 typedef enum OnnxlEventAction {
@@ -30,6 +31,7 @@ typedef struct OnnxlEvent {
   OnnxlEventKind kind;
   OnnxlStr name;           /* of the value; empty for RUN_NODE */
   const OnnxlValue *value; /* of ADD and REPLACE, else NULL */
+  uint32_t id;             /* of that value in the index of the main graph or function body */
   int64_t node;            /* index of the producing or running node in its graph, -1 = none */
   const OnnxlNode *proto;  /* that node, or NULL */
   OnnxlValue *const
@@ -46,13 +48,22 @@ typedef struct OnnxlEvent {
 /* Sees an event as it happens. Returns false with error to stop the run. */
 typedef bool (*OnnxlEventFunction)(void *data, const OnnxlEvent *event, GError **error);
 
+/* The scope around a scope, NULL = the main graph. */
+const OnnxlEventScope *onnxl_event_scope_outer(const OnnxlEventScope *scope);
+/* Which run of a nested graph or function body it is, over all of them in a run of the model, from 1 on. */
+uint64_t onnxl_event_scope_serial(const OnnxlEventScope *scope);
+
+/* What was inferred for the graph that the event's value lies in: main, which is of the same model, or the inference of
+ * a function body for the calls around. Its items are found by event->id. NULL when there is none. */
+const OnnxlInference *onnxl_event_inference(const OnnxlEvent *event, const OnnxlInference *main);
+
 /* Path of the nested graph or function body: "/if1/then_branch", "/call (f)/f"; "" in the main graph. Borrowed until
  * the event's function returns. */
 const char *onnxl_event_graph(const OnnxlEvent *event);
 /* The same with the number of the trip behind each graph that may run many times: "/loop1/body[3]". */
 const char *onnxl_event_place(const OnnxlEvent *event);
-/* Path of the event's node, with numbers of trips: "/loop1/body[3]/conv1 (Conv)"; of the graph when there is none. Returns:
- * owned. */
+/* Path of the event's node, with numbers of trips: "/loop1/body[3]/conv1 (Conv)"; of the graph when there is none.
+ * Returns: owned. */
 char *onnxl_event_node_path(const OnnxlEvent *event);
 
 /* Elements of a tensor that an event's line shows at most. */

@@ -126,6 +126,7 @@ emit_value(OnnxlExecutor *executor, const OnnxlFrame *frame, OnnxlEventKind kind
                             .kind = kind,
                             .name = frame->body->index->values[v].name,
                             .value = frame->values[v],
+                            .id = v,
                             .node = -1 },
               error);
 }
@@ -238,6 +239,7 @@ store_outputs(OnnxlKernelContext *context, GError **error)
                          .kind = ONNXL_EVENT_INTERMEDIATE,
                          .name = index->values[v].name,
                          .value = frame->values[v],
+                         .id = v,
                          .node = context->node - index->graphs[node->graph].first_node,
                          .proto = node->proto,
                          .inputs = context->inputs,
@@ -399,8 +401,10 @@ run_body(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, uint64_t trip, 
   OnnxlAccount outer = executor->account;
   OnnxlEventScope scope = { .outer = executor->scope, .frame = frame, .graph = g, .trip = trip };
   bool heard = is_heard(executor);
-  if (heard)
+  if (heard) {
+    scope.serial = ++executor->n_bodies;
     executor->scope = &scope;
+  }
   bool good = take_step(executor, frame, ONNXL_NONE, g, error) &&
               onnxl_account_enter(executor, frame, g, &outer, error) &&
               (!heard || announce_inputs(executor, frame, g, error)) && run_nodes(executor, frame, g, error) &&
@@ -579,6 +583,7 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
     executor->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
   executor->depth = 0;
   executor->steps = 0;
+  executor->n_bodies = 0;
   executor->scope = NULL;
   executor->shortage = ONNXL_SHORTAGE_NONE;
   executor->plan->allocator->refused = false;

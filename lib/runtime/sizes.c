@@ -28,6 +28,26 @@ onnxl_sizes_free(OnnxlSizes *sizes)
   g_free(sizes);
 }
 
+void
+onnxl_sizes_reset(OnnxlSizes *sizes)
+{
+  onnxl_arena_free(sizes->arena);
+  *sizes = (OnnxlSizes){ .arena = onnxl_arena_new(SIZE_MAX) };
+  sizes->places = onnxl_map_new(sizes->arena, 0);
+}
+
+bool
+onnxl_sizes_set(OnnxlSizes *sizes, OnnxlStr name, int64_t size)
+{
+  bool added;
+  if (!ONNXL_GROW(sizes->arena, &sizes->sizes, sizes->count, &sizes->capacity) ||
+      !onnxl_map_put(&sizes->places, name, (uint32_t)sizes->count, &added))
+    return false;
+  if (added)
+    sizes->sizes[sizes->count++] = size;
+  return true;
+}
+
 bool
 onnxl_sizes_bind(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *value)
 {
@@ -36,14 +56,8 @@ onnxl_sizes_bind(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *val
     return true;
   for (uint32_t i = 0; i < info->rank; i++) {
     OnnxlStr name;
-    bool added;
-    if (!info->dims[i] || !onnxl_expr_is_symbol(info->dims[i], &name))
-      continue;
-    if (!ONNXL_GROW(sizes->arena, &sizes->sizes, sizes->count, &sizes->capacity) ||
-        !onnxl_map_put(&sizes->places, name, (uint32_t)sizes->count, &added))
+    if (info->dims[i] && onnxl_expr_is_symbol(info->dims[i], &name) && !onnxl_sizes_set(sizes, name, value->dims[i]))
       return false;
-    if (added)
-      sizes->sizes[sizes->count++] = value->dims[i];
   }
   return true;
 }

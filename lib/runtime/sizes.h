@@ -14,6 +14,12 @@ void onnxl_sizes_free(OnnxlSizes *sizes);
  * names are borrowed from info. Returns false when there is no memory. */
 bool onnxl_sizes_bind(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *value) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Gives one symbol its size, unless it has one. name: borrowed. Returns false when there is no memory. */
+bool onnxl_sizes_set(OnnxlSizes *sizes, OnnxlStr name, int64_t size) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Forgets all symbols. */
+void onnxl_sizes_reset(OnnxlSizes *sizes);
+
 /* An OnnxlExprLookup with an OnnxlSizes as data. */
 bool onnxl_sizes_lookup(void *sizes, OnnxlStr name, int64_t *ret_size);
 
