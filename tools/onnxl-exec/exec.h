@@ -24,7 +24,7 @@ typedef struct ExecOptions {
   bool profile;
   int profile_by; /* 0 node, 1 operator */
   uint32_t top;
-  const char *trace;
+  const char *trace, *plot;
   bool no_release, plan;
   uint32_t max_buffers, max_steps, threads, repeat, warmup;
   bool check_shapes, check_values;

@@ -32,5 +32,6 @@ ObserverNew values_new;       /* --check-values, --fail-on */
 ObserverNew check_shapes_new; /* --check-shapes */
 ObserverNew profile_new;      /* --profile */
 ObserverNew trace_new;        /* --trace */
+ObserverNew plot_new;         /* --plot */
 
 #endif

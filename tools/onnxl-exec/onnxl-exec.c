@@ -26,6 +26,9 @@ static const OnnxlOption options[] = {
   ONNXL_CHOICE(0, "by", "node|op", &exec_options.profile_by, "sum up the profile by operator"),
   ONNXL_COUNT(0, "top", "N", &exec_options.top, "only the N slowest of the profile"),
   ONNXL_STRING(0, "trace", "FILE", &exec_options.trace, "write a trace that Chrome and Perfetto show"),
+  ONNXL_STRING(0, "plot", "FILE", &exec_options.plot,
+               "draw the time of each node and the live bytes, as SVG into FILE.svg, as text into another file or, with -, to "
+               "standard output"),
   ONNXL_FLAG(0, "no-release", &exec_options.no_release, "keep intermediate values until the end"),
   ONNXL_FLAG(0, "plan", &exec_options.plan,
              "write outputs over dying inputs as onnxl-mem plans it, and count inputs, outputs and nested graphs as it does; "
@@ -57,7 +60,8 @@ static const OnnxlOption options[] = {
 static bool
 watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
 {
-  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new, watch_new, values_new };
+  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new,
+                                          plot_new,   watch_new,        values_new };
   bool good = true;
   for (size_t i = 0; good && i < G_N_ELEMENTS(makers); i++) {
     Observer *observer = NULL;

@@ -5,18 +5,17 @@
 #include "exec.h"
 #include "machine.h"
 #include "memory/macs.h"
+#include "node-runs.h"
 #include "runtime/sizes.h"
 #include "support/error.h"
 #include "support/map.h"
 
-/* A node, or all nodes of an operator, in the runs that count. */
+/* A node, or all nodes of an operator, whose figures are then summed up and whose bytes are the most of any. */
 typedef struct Row {
-  const OnnxlNode *proto;
+  NodeRun run;
   const char *kernel; /* variant; "function" for a call */
   int64_t index;      /* of the node */
   uint32_t n_nodes;
-  uint64_t duration_ns, min_ns; /* median and least of the runs, summed up over the nodes */
-  uint64_t live_bytes, peak_bytes, workspace_bytes;
   double operations, bytes; /* computed and moved; NAN = not known */
 } Row;
 
@@ -24,9 +23,7 @@ typedef struct Profile {
   Observer observer;
   const OnnxlRun *run;
   const OnnxlPlan *plan;
-  uint32_t n_nodes;
-  Row *rows;         /* of the main graph's nodes */
-  GArray *durations; /* uint64_t: of all nodes of the first run, then of the next one */
+  NodeRuns runs;
   OnnxlArena *arena;
   OnnxlInference *inference; /* or NULL, when there are no costs */
   const OnnxlCosts *costs;
@@ -52,41 +49,11 @@ profile_event(Observer *observer, const OnnxlEvent *event, GError **error)
     return bind_sizes(profile, event, error);
   if (event->action != ONNXL_EVENT_RUN_NODE)
     return true;
-  const OnnxlStep *step = &profile->plan->main->steps[event->node];
-  profile->rows[event->node] = (Row){ .proto = event->proto,
-                                      .kernel = step->kernel ? step->kernel->variant : "function",
-                                      .index = event->node,
-                                      .n_nodes = 1,
-                                      .live_bytes = event->live_bytes,
-                                      .peak_bytes = event->peak_bytes,
-                                      .workspace_bytes = event->workspace_bytes };
-  g_array_append_val(profile->durations, event->duration_ns);
+  node_runs_add(&profile->runs, event);
   return true;
 }
 
 /* --- figures of a node --- */
-
-static int
-compare_durations(const void *a, const void *b)
-{
-  const uint64_t *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
-static void
-sum_up_runs(Profile *profile)
-{
-  guint n_runs = profile->durations->len / profile->n_nodes;
-  g_autofree uint64_t *times = g_new(uint64_t, n_runs);
-
-  for (uint32_t n = 0; n < profile->n_nodes; n++) {
-    for (guint i = 0; i < n_runs; i++)
-      times[i] = g_array_index(profile->durations, uint64_t, i * profile->n_nodes + n);
-    qsort(times, n_runs, sizeof *times, compare_durations);
-    profile->rows[n].duration_ns = times[n_runs / 2];
-    profile->rows[n].min_ns = times[0];
-  }
-}
 
 static double
 evaluate(const Profile *profile, OnnxlExpr amount)
@@ -95,16 +62,24 @@ evaluate(const Profile *profile, OnnxlExpr amount)
   return amount && onnxl_expr_evaluate(amount, onnxl_sizes_lookup, profile->sizes, &value, NULL) ? (double)value : NAN;
 }
 
-static void
-find_costs(Profile *profile)
+/* One a node. Returns: owned. */
+static Row *
+make_rows(const Profile *profile)
 {
-  for (uint32_t n = 0; n < profile->n_nodes; n++) {
-    Row *row = &profile->rows[n];
+  Row *rows = g_new0(Row, profile->runs.n_nodes);
+
+  for (uint32_t n = 0; n < profile->runs.n_nodes; n++) {
+    const OnnxlStep *step = &profile->plan->main->steps[n];
     const OnnxlCost *cost = profile->costs ? &profile->costs->nodes[n] : NULL;
     bool known = cost && !cost->at_most; /* bounds would make a node look faster than it is */
-    row->operations = known ? evaluate(profile, cost->flops) : NAN;
-    row->bytes = known ? evaluate(profile, cost->read) + evaluate(profile, cost->written) : NAN;
+    rows[n] = (Row){ .run = profile->runs.nodes[n],
+                     .kernel = step->kernel ? step->kernel->variant : "function",
+                     .index = n,
+                     .n_nodes = 1,
+                     .operations = known ? evaluate(profile, cost->flops) : NAN,
+                     .bytes = known ? evaluate(profile, cost->read) + evaluate(profile, cost->written) : NAN };
   }
+  return rows;
 }
 
 /* --- tables --- */
@@ -113,16 +88,16 @@ static int
 slower_first(const void *a, const void *b)
 {
   const Row *x = a, *y = b;
-  if (x->duration_ns != y->duration_ns)
-    return x->duration_ns < y->duration_ns ? 1 : -1;
+  if (x->run.duration_ns != y->run.duration_ns)
+    return x->run.duration_ns < y->run.duration_ns ? 1 : -1;
   return (x->index > y->index) - (x->index < y->index);
 }
 
 static int
 compare_operators(const Row *a, const Row *b)
 {
-  int order = onnxl_str_compare(a->proto->domain, b->proto->domain);
-  return order != 0 ? order : onnxl_str_compare(a->proto->op_type, b->proto->op_type);
+  int order = onnxl_str_compare(a->run.proto->domain, b->run.proto->domain);
+  return order != 0 ? order : onnxl_str_compare(a->run.proto->op_type, b->run.proto->op_type);
 }
 
 static int
@@ -148,11 +123,11 @@ sum_up_operators(Row *rows, uint32_t n)
       continue;
     }
     last->n_nodes++;
-    last->duration_ns += row.duration_ns;
-    last->min_ns += row.min_ns;
-    last->live_bytes = MAX(last->live_bytes, row.live_bytes);
-    last->peak_bytes = MAX(last->peak_bytes, row.peak_bytes);
-    last->workspace_bytes = MAX(last->workspace_bytes, row.workspace_bytes);
+    last->run.duration_ns += row.run.duration_ns;
+    last->run.min_ns += row.run.min_ns;
+    last->run.live_bytes = MAX(last->run.live_bytes, row.run.live_bytes);
+    last->run.peak_bytes = MAX(last->run.peak_bytes, row.run.peak_bytes);
+    last->run.workspace_bytes = MAX(last->run.workspace_bytes, row.run.workspace_bytes);
     last->operations += row.operations;
     last->bytes += row.bytes;
     if (strcmp(last->kernel, row.kernel) != 0)
@@ -183,9 +158,9 @@ add_percent(OnnxlTable *table, double part, double whole)
 static void
 add_memory(OnnxlTable *table, const Row *row)
 {
-  onnxl_table_int64(table, (int64_t)row->live_bytes);
-  onnxl_table_int64(table, (int64_t)row->peak_bytes);
-  onnxl_table_int64(table, (int64_t)row->workspace_bytes);
+  onnxl_table_int64(table, (int64_t)row->run.live_bytes);
+  onnxl_table_int64(table, (int64_t)row->run.peak_bytes);
+  onnxl_table_int64(table, (int64_t)row->run.workspace_bytes);
 }
 
 #define SPEED_COLUMNS                                                                                              \
@@ -195,10 +170,10 @@ add_memory(OnnxlTable *table, const Row *row)
 static void
 add_speed(OnnxlTable *table, const Row *row, uint64_t sum_ns, uint64_t total_ns, const Machine *machine)
 {
-  double gflops = row->operations > 0 ? row->operations / (double)row->duration_ns : NAN;
-  double gbytes = row->bytes / (double)row->duration_ns;
+  double gflops = row->operations > 0 ? row->operations / (double)row->run.duration_ns : NAN;
+  double gbytes = row->bytes / (double)row->run.duration_ns;
 
-  onnxl_table_int64(table, (int64_t)row->min_ns);
+  onnxl_table_int64(table, (int64_t)row->run.min_ns);
   onnxl_table_int64(table, (int64_t)sum_ns);
   add_percent(table, (double)sum_ns, (double)total_ns);
   add_number(table, gflops, 1000);
@@ -220,26 +195,24 @@ print_rows(const Profile *profile, const Row *rows, uint32_t n, OnnxlOutput *out
   OnnxlTable *table = by_op ? onnxl_table_new(op_columns, G_N_ELEMENTS(op_columns))
                             : onnxl_table_new(node_columns, G_N_ELEMENTS(node_columns));
   Machine machine = machine_measure(profile->plan->allocator);
-  uint64_t total_ns = 0, sum_ns = 0;
+  uint64_t total_ns = node_runs_total(&profile->runs), sum_ns = 0;
 
-  for (uint32_t i = 0; i < n; i++)
-    total_ns += rows[i].duration_ns;
   for (uint32_t i = 0; i < n && (exec_options.top == 0 || i < exec_options.top); i++) {
     const Row *row = &rows[i];
-    sum_ns += row->duration_ns;
+    sum_ns += row->run.duration_ns;
     if (by_op) {
-      onnxl_table_text(table, row->proto->op_type);
+      onnxl_table_text(table, row->run.proto->op_type);
       onnxl_table_int64(table, row->n_nodes);
-      onnxl_table_int64(table, (int64_t)row->duration_ns);
-      add_percent(table, (double)row->duration_ns, (double)total_ns);
+      onnxl_table_int64(table, (int64_t)row->run.duration_ns);
+      add_percent(table, (double)row->run.duration_ns, (double)total_ns);
       add_memory(table, row);
     } else {
       onnxl_table_int64(table, row->index);
-      onnxl_table_text(table, row->proto->op_type);
-      onnxl_table_text(table, row->proto->name.data ? row->proto->name : ONNXL_STR(""));
-      onnxl_table_int64(table, (int64_t)row->duration_ns);
+      onnxl_table_text(table, row->run.proto->op_type);
+      onnxl_table_text(table, row->run.proto->name.data ? row->run.proto->name : ONNXL_STR(""));
+      onnxl_table_int64(table, (int64_t)row->run.duration_ns);
       add_memory(table, row);
-      add_percent(table, (double)row->duration_ns, (double)total_ns);
+      add_percent(table, (double)row->run.duration_ns, (double)total_ns);
     }
     add_speed(table, row, sum_ns, total_ns, &machine);
   }
@@ -253,19 +226,19 @@ static bool
 profile_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **error)
 {
   Profile *profile = (Profile *)observer;
-  uint32_t n = profile->n_nodes;
+  uint32_t n = profile->runs.n_nodes;
 
   (void)error;
   if (!completed)
     return true;
-  if (n > 0)
-    sum_up_runs(profile);
-  find_costs(profile);
+  node_runs_finish(&profile->runs);
+  Row *rows = make_rows(profile);
   if (exec_options.profile_by == 1)
-    n = sum_up_operators(profile->rows, n);
+    n = sum_up_operators(rows, n);
   else if (exec_options.top > 0)
-    qsort(profile->rows, n, sizeof *profile->rows, slower_first);
-  print_rows(profile, profile->rows, n, out);
+    qsort(rows, n, sizeof *rows, slower_first);
+  print_rows(profile, rows, n, out);
+  g_free(rows);
   return true;
 }
 
@@ -274,8 +247,7 @@ profile_free(Observer *observer)
 {
   Profile *profile = (Profile *)observer;
 
-  g_free(profile->rows);
-  g_array_free(profile->durations, TRUE);
+  node_runs_clear(&profile->runs);
   onnxl_sizes_free(profile->sizes);
   onnxl_inference_free(profile->inference);
   onnxl_arena_free(profile->arena);
@@ -315,9 +287,7 @@ profile_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErr
   *ret_observer = &profile->observer;
   profile->run = run;
   profile->plan = session->plan;
-  profile->n_nodes = session->plan->main->index->graphs[0].n_nodes;
-  profile->rows = g_new0(Row, profile->n_nodes);
-  profile->durations = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+  node_runs_init(&profile->runs, session->plan->main->index->graphs[0].n_nodes);
   profile->sizes = onnxl_sizes_new();
   profile->arena =
     onnxl_arena_new((size_t)onnxl_limits_metadata(&run->common.limits, model->file ? model->file->size : 0));
