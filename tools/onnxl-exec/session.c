@@ -162,7 +162,7 @@ bool
 session_run_once(Session *session, GError **error)
 {
   listen(session, true, true);
-  return run_once(session, error);
+  return memory_plan_check(session, session->plan->allocator->limit, error) && run_once(session, error);
 }
 
 static bool
