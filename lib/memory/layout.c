@@ -2,6 +2,7 @@
  * what fits for one assignment fits for all. An offset is 0 or the end of another buffer, so it has an expression, too. */
 #include "memory/layout.h"
 
+#include "memory/layout-internal.h"
 #include "memory/peak-internal.h"
 #include "support/error.h"
 
@@ -36,9 +37,8 @@ typedef struct Planner {
   uint32_t n_unknown;
 } Planner;
 
-/* A value for each symbol that no other expression of a model is likely to be a multiple of. */
-static bool
-some_value(void *data G_GNUC_UNUSED, OnnxlStr name, int64_t *ret_value)
+bool
+onnxl_layout_sample(void *data G_GNUC_UNUSED, OnnxlStr name, int64_t *ret_value)
 {
   uint32_t hash = 2166136261u;
 
@@ -351,7 +351,7 @@ weigh(const Planner *p, Item *items, GError **error)
 {
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     items[i] = (Item){ .buffer = &p->buffers[i], .place = p->zero };
-    if (!onnxl_expr_evaluate(p->buffers[i].bytes, some_value, NULL, &items[i].weight, NULL) || items[i].weight < 0 ||
+    if (!onnxl_expr_evaluate(p->buffers[i].bytes, onnxl_layout_sample, NULL, &items[i].weight, NULL) || items[i].weight < 0 ||
         items[i].weight > INT64_MAX / MAX((int64_t)p->n_buffers, 1))
       return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the buffers are too large to be laid out in 64 bits");
   }

@@ -2,6 +2,7 @@
  * same way where their node stands; their peak is what the node needs while it runs. */
 #include "memory/profile.h"
 
+#include "memory/inplace-internal.h"
 #include "memory/peak-internal.h"
 #include "memory/stored-internal.h"
 #include "support/error.h"
@@ -187,33 +188,6 @@ dies_here(const Profiler *p, uint32_t id, uint32_t k)
   return true;
 }
 
-/* True when both have as many elements for every assignment. */
-static bool
-same_count(const Profiler *p, const OnnxlInfo *a, const OnnxlInfo *b)
-{
-  bool same = a->has_rank && b->has_rank && a->rank == b->rank;
-
-  for (uint32_t i = 0; same && i < a->rank; i++)
-    same = a->dims[i] && a->dims[i] == b->dims[i];
-  if (same)
-    return true;
-  OnnxlExpr n = onnxl_info_count(p->pool, a);
-  return n && n == onnxl_info_count(p->pool, b);
-}
-
-/* True when output o may take over input k by what the kernel does: same number of elements of the same size. */
-static bool
-safe_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o)
-{
-  const OnnxlIndexNode *node = &p->inference->index->nodes[id];
-  const OnnxlOpSchema *schema = p->inference->schemas[id];
-  const OnnxlInfo *in = &p->inference->values[node->inputs[k]], *out = &p->inference->values[node->outputs[o]];
-
-  if (!schema || o != 0 || k >= 32 || !(schema->inplace >> k & 1))
-    return false;
-  return onnxl_data_type_bits(in->elem_type) == onnxl_data_type_bits(out->elem_type) && same_count(p, in, out);
-}
-
 /* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers. */
 static bool
 structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool larger)
@@ -259,7 +233,8 @@ take_stored(Profiler *p, uint32_t id)
                 node->outputs[o] != ONNXL_NONE && node->inputs[k] != ONNXL_NONE &&
                 p->reuse[node->outputs[o]] == ONNXL_NONE && dies_here(p, id, k) &&
                 !is_taken(p, node, node->inputs[k]) &&
-                (safe_pair(p, id, k, o) || structural_pair(p, id, k, o, false) || structural_pair(p, id, k, o, true));
+                (onnxl_inplace_safe(p->inference, id, k, o) || structural_pair(p, id, k, o, false) ||
+                 structural_pair(p, id, k, o, true));
     if (!good)
       return onnxl_fail(p->error, ONNXL_ERROR_INVALID, "node %u (%.*s): the plan \"%.*s\" does not fit the model", id,
                         ONNXL_ARG(node->proto->op_type), ONNXL_ARG(text));
@@ -291,7 +266,8 @@ plan_reuse(Profiler *p, uint32_t id)
         continue;
       for (uint32_t k = 0; k < node->n_inputs; k++) {
         uint32_t in = node->inputs[k];
-        if (in == ONNXL_NONE || !(structural ? structural_pair(p, id, k, o, pass == 1) : safe_pair(p, id, k, o)) ||
+        if (in == ONNXL_NONE ||
+            !(structural ? structural_pair(p, id, k, o, pass == 1) : onnxl_inplace_safe(p->inference, id, k, o)) ||
             !dies_here(p, id, k) || is_taken(p, node, in))
           continue;
         take_over(p, out, in);

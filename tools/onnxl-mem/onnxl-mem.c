@@ -11,7 +11,7 @@
 static OnnxlStringList evals, dims;
 static int inplace = ONNXL_INPLACE_SAFE;
 static int by = ONNXL_MEM_BY_NODE;
-static bool free_inputs, plan, macs;
+static bool free_inputs, plan, macs, reorder;
 static uint64_t budget = UINT64_MAX;
 static const char *solve, *plot;
 static uint32_t top;
@@ -24,6 +24,8 @@ static const OnnxlOption options[] = {
                "where an output may take over the buffer of an input that dies: where its kernel allows it, by sizes and "
                "lifetimes alone, or nowhere"),
   ONNXL_FLAG(0, "free-inputs", &free_inputs, "let graph inputs die after their last use"),
+  ONNXL_FLAG(0, "reorder", &reorder,
+             "look for an order of the nodes with a lower peak; -o and --plot are of the model in that order"),
   ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
   ONNXL_FLAG(0, "macs", &macs, "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
   ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
@@ -41,15 +43,15 @@ static bool
 check_options(const OnnxlRun *run, GError **error)
 {
   bool sums = by != ONNXL_MEM_BY_NODE && !macs;
-  int reports = plan + (solve != NULL) + sums + macs;
+  int reports = reorder + plan + (solve != NULL) + sums + macs;
 
   if (solve && budget == UINT64_MAX)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
   if (reports > 1)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --plan, --solve, --by and --macs can be printed");
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --reorder, --plan, --solve, --by and --macs can be printed");
   if (macs && by == ONNXL_MEM_BY_TAG)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--macs has no tags: --by=op sums it up by operator");
-  if (top > 0 && (plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
+  if (top > 0 && (reorder || plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes, for --by and for --macs");
   if (evals.count > 0 && sums)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--by takes values of symbols from --dim");
@@ -124,15 +126,15 @@ write_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
 }
 
 static bool
-write_model(const OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *memory_options,
-            GError **error)
+write_model(const OnnxlRun *run, const OnnxlMemAnalysis *analysis, GError **error)
 {
   const OnnxlCommonOptions *common = &run->common;
+  OnnxlModel *model = analysis->model;
   int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0);
-  const OnnxlLayout *layout = onnxl_layout_new(memory, NULL, NULL, model->arena, error);
+  const OnnxlLayout *layout = onnxl_layout_new(analysis->memory, NULL, NULL, model->arena, error);
   OnnxlOutputFile file;
 
-  if (!layout || !onnxl_memory_store(model, memory, memory_options, layout, error) ||
+  if (!layout || !onnxl_memory_store(model, analysis->memory, &analysis->options, layout, error) ||
       !onnxl_output_file_open(&file, common->output, flags, error))
     return false;
   if (onnxl_model_save(model, &file.out, common->output, common->text, common->allow_large, error))
@@ -143,29 +145,30 @@ write_model(const OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, c
 
 /* The report goes to standard output unless another result was asked for alone. */
 static bool
-write_all(OnnxlRun *run, OnnxlModel *model, const OnnxlMemory *memory, const OnnxlMemoryOptions *memory_options,
-          GError **error)
+write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
 {
-  bool asked = plan || macs || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
+  bool asked = reorder || plan || macs || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
   OnnxlBindings grid;
   OnnxlOutput out;
 
   if (!onnxl_bindings_parse(&grid, "--eval", &evals, true, error))
     return false;
   for (size_t i = 0; i < grid.count; i++)
-    if (!onnxl_inference_check_symbol(memory->inference, grid.items[i].name, error)) {
+    if (!onnxl_inference_check_symbol(analysis->inference, grid.items[i].name, error)) {
       onnxl_bindings_clear(&grid);
       return false;
     }
   onnxl_output_init(&out, 1);
   bool printed = !plot && (asked || !run->common.output);
-  bool done = !printed || print_report(run, memory, &grid, &out, error);
-  if (done && !printed && budget != UINT64_MAX)
-    done = onnxl_mem_check_budget(run, memory, &grid, budget, error);
+  bool done = !reorder || onnxl_mem_reorder(analysis, &grid, run->common.format, printed ? &out : NULL, error);
+  if (done && printed && !reorder)
+    done = print_report(run, analysis->memory, &grid, &out, error);
+  else if (done && budget != UINT64_MAX)
+    done = onnxl_mem_check_budget(run, analysis->memory, &grid, budget, error);
   done = done && onnxl_output_flush(&out, "standard output", error);
   onnxl_output_clear(&out);
-  done = done && (!plot || write_plot(memory, &grid, error)) &&
-         (!run->common.output || write_model(run, model, memory, memory_options, error));
+  done = done && (!plot || write_plot(analysis->memory, &grid, error)) &&
+         (!run->common.output || write_model(run, analysis, error));
   onnxl_bindings_clear(&grid);
   return done;
 }
@@ -189,18 +192,19 @@ run_mem(OnnxlRun *run, GError **error)
 {
   if (!check_options(run, error))
     return false;
-  OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-  OnnxlMemoryOptions memory_options = { .inplace = (OnnxlInplace)inplace, .free_inputs = free_inputs };
+  OnnxlMemAnalysis a = { .options = { .inplace = (OnnxlInplace)inplace, .free_inputs = free_inputs } };
 
-  if (!model)
+  a.model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
+  if (!a.model)
     return false;
   onnxl_run_add_input(run, run->input);
-  OnnxlInference *inference =
-    bind_dims(model, error) ? onnxl_infer(model, &(OnnxlInferOptions){ 0 }, model->arena, run->sink, error) : NULL;
-  const OnnxlMemory *memory = inference ? onnxl_memory_new(inference, &memory_options, model->arena, error) : NULL;
-  bool done = memory && write_all(run, model, memory, &memory_options, error);
-  onnxl_inference_free(inference);
-  onnxl_model_free(model);
+  a.inference = bind_dims(a.model, error)
+                  ? onnxl_infer(a.model, &(OnnxlInferOptions){ 0 }, a.model->arena, run->sink, error)
+                  : NULL;
+  a.memory = a.inference ? onnxl_memory_new(a.inference, &a.options, a.model->arena, error) : NULL;
+  bool done = a.memory && write_all(run, &a, error);
+  onnxl_inference_free(a.inference);
+  onnxl_model_free(a.model);
   return done;
 }
 
@@ -219,6 +223,8 @@ static const OnnxlTool tool = {
               "  the largest batch that fits into two gigabytes\n"
               "onnxl-mem --plan --dim N=8 model.onnx\n"
               "  where the buffers lie, and how near that is to the least possible\n"
+              "onnxl-mem --reorder -o lower.onnx model.onnx\n"
+              "  the same model with its nodes in an order that needs less memory\n"
               "onnxl-mem --macs --by=op --dim N=8 model.onnx\n"
               "  the work, the weights and the traffic of each operator\n"
               "onnxl-mem -o planned.onnx model.onnx\n"

@@ -69,6 +69,20 @@ bool onnxl_mem_solve(const OnnxlMemory *memory, const OnnxlBindings *grid, const
                      OnnxlReportFormat format, OnnxlOutput *out, bool *ret_fits,
                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* A model and what is known of it. */
+typedef struct OnnxlMemAnalysis {
+  OnnxlModel *model;
+  OnnxlInference *inference;
+  const OnnxlMemory *memory;
+  OnnxlMemoryOptions options; /* of memory */
+} OnnxlMemAnalysis;
+
+/* --reorder: looks for an order of the model's nodes with a lower peak, for each assignment of the grid or, without one,
+ * whatever the symbols are. When there is one, the model is in it afterwards and analysed anew. out: for the peaks in
+ * both orders, or NULL. */
+bool onnxl_mem_reorder(OnnxlMemAnalysis *analysis, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* --plot: the live bytes over the nodes, a curve for each assignment, as SVG or as text. */
 bool onnxl_mem_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, bool svg, OnnxlOutput *out,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
