@@ -106,8 +106,8 @@ bound_list(Upper *u, OnnxlExpr e, Side side)
   if (known && !changed)
     result = e;
   else if (known)
-    result = e->kind == NODE_MAX ? onnxl_expr_max_of(u->pool, items, e->list.n)
-                                 : onnxl_expr_min_of(u->pool, items, e->list.n);
+    result =
+      e->kind == NODE_MAX ? onnxl_expr_max_of(u->pool, items, e->list.n) : onnxl_expr_min_of(u->pool, items, e->list.n);
   g_free(items);
   return result;
 }

@@ -83,9 +83,9 @@ bool onnxl_expr_evaluate(OnnxlExpr e, OnnxlExprLookup lookup, void *data, int64_
 typedef OnnxlExpr (*OnnxlExprReplace)(void *data, OnnxlStr name);
 OnnxlExpr onnxl_expr_substitute(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprReplace replace, void *data);
 
-/* An upper bound of e in which the symbols for which most() gives an upper bound are gone, as far as it can be shown: a size
- * of theirs is between the lower bound of its facts and most. Symbols in what most() returns are replaced in turn. e itself
- * when it has none of them; NULL when no bound is found. */
+/* An upper bound of e in which the symbols for which most() gives an upper bound are gone, as far as it can be shown: a
+ * size of theirs is between the lower bound of its facts and most. Symbols in what most() returns are replaced in turn.
+ * e itself when it has none of them; NULL when no bound is found. */
 OnnxlExpr onnxl_expr_upper(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprReplace most, void *data);
 
 /* Calls visit once for each different symbol in e, in order of first appearance in the text. */

@@ -180,9 +180,8 @@ sequence_length(const Walk *w, const OnnxlIndexNode *node)
   uint32_t value = input(node, 0);
   const OnnxlInfo *info = value == ONNXL_NONE ? NULL : &w->inference->values[value];
 
-  return info && info->kind == ONNXL_KIND_SEQUENCE && info->has_contents
-           ? onnxl_expr_int(w->pool, info->n_contents)
-           : NULL;
+  return info && info->kind == ONNXL_KIND_SEQUENCE && info->has_contents ? onnxl_expr_int(w->pool, info->n_contents)
+                                                                         : NULL;
 }
 
 /* A node with nested graphs, whose own inputs and outputs are moved by the nodes in there. */
@@ -328,9 +327,9 @@ node_cost(Walk *w, uint32_t id, OnnxlCost *ret_cost)
 
   if (!proto)
     return false;
-  if (body ? !call_cost(w, body, ret_cost)
-           : node->n_subgraphs > 0 ? !nested_cost(w, id, proto, ret_cost)
-                                   : !plain_cost(w, id, proto, ret_cost))
+  if (body                    ? !call_cost(w, body, ret_cost)
+      : node->n_subgraphs > 0 ? !nested_cost(w, id, proto, ret_cost)
+                              : !plain_cost(w, id, proto, ret_cost))
     return false;
   ret_cost->parameters = onnxl_expr_add(w->pool, ret_cost->parameters, parameters);
   return true;

@@ -79,14 +79,15 @@ bool onnxl_memory_is_constant(const OnnxlIndexNode *node);
 const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
                                     OnnxlArena *arena, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* An amount with upper bounds in place of the sizes that only a run shows, as far as they have some and lookup (may be NULL)
- * gives no value: the amount itself when it has no such size, NULL when no bound can be shown. */
+/* An amount with upper bounds in place of the sizes that only a run shows, as far as they have some and lookup (may be
+ * NULL) gives no value: the amount itself when it has no such size, NULL when no bound can be shown. */
 OnnxlExpr onnxl_memory_upper(const OnnxlInference *inference, OnnxlExpr amount, OnnxlExprLookup lookup, void *data);
 
-/* Evaluates the totals of all nodes for one assignment of the symbols, upper bounds of them where a size that only a run shows
- * has no value. ret_totals: room for n_nodes numbers. ret_at_most: room for n_nodes, true for upper bounds; may be NULL.
- * ret_peak: the largest total, 0 without nodes. Errors: ONNXL_ERROR_USAGE for a symbol without a value, ONNXL_ERROR_UNSUPPORTED for a
- * node whose bytes are not known, ONNXL_ERROR_LIMIT when a number does not fit in 64 bits; they name the node. */
+/* Evaluates the totals of all nodes for one assignment of the symbols, upper bounds of them where a size that only a
+ * run shows has no value. ret_totals: room for n_nodes numbers. ret_at_most: room for n_nodes, true for upper bounds;
+ * may be NULL. ret_peak: the largest total, 0 without nodes. Errors: ONNXL_ERROR_USAGE for a symbol without a value,
+ * ONNXL_ERROR_UNSUPPORTED for a node whose bytes are not known, ONNXL_ERROR_LIMIT when a number does not fit in 64
+ * bits; they name the node. */
 bool onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
                            bool *ret_at_most, int64_t *ret_peak, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

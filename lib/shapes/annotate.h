@@ -18,8 +18,8 @@ bool onnxl_shapes_name_inputs(OnnxlModel *model, GError **error) G_GNUC_WARN_UNU
 /* Replaces the symbol name by value, also within expressions. Error ONNXL_ERROR_USAGE: no dim has that name. */
 bool onnxl_shapes_bind(OnnxlModel *model, OnnxlStr name, int64_t value, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Fails with ONNXL_ERROR_USAGE unless a dim has that name by itself, in an expression, or by default. The message names what
- * it may be a misspelling of. */
+/* Fails with ONNXL_ERROR_USAGE unless a dim has that name by itself, in an expression, or by default. The message names
+ * what it may be a misspelling of. */
 bool onnxl_shapes_check_name(OnnxlModel *model, OnnxlStr name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Renames the symbol from into to, which may be one that exists: the two are then one. Error ONNXL_ERROR_USAGE as

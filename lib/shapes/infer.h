@@ -92,13 +92,13 @@ const char *onnxl_inference_graph_path(const OnnxlInference *inference, uint32_t
  * borrowed; NULL when the arena is exhausted. */
 const OnnxlNode *onnxl_inference_node(const OnnxlInference *inference, uint32_t node);
 
-/* Fails with ONNXL_ERROR_USAGE unless there is a symbol of that name: of an input, another declaration, or made by inference.
- * The message names what it may be a misspelling of. */
+/* Fails with ONNXL_ERROR_USAGE unless there is a symbol of that name: of an input, another declaration, or made by
+ * inference. The message names what it may be a misspelling of. */
 bool onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The upper bound of a size that only a run shows (an expression, which may hold others of that kind), NULL without one, as
- * for all other symbols. */
+/* The upper bound of a size that only a run shows (an expression, which may hold others of that kind), NULL without
+ * one, as for all other symbols. */
 OnnxlExpr onnxl_inference_most(const OnnxlInference *inference, OnnxlStr name);
 /* True when some symbol has one. */
 bool onnxl_inference_has_most(const OnnxlInference *inference);

@@ -257,8 +257,8 @@ bool onnxl_shape_collect_symbols(OnnxlShapeRun *run);
 /* The fresh symbol for an axis of a value; the same one each time it is asked for. prefix: the operator, or empty. */
 OnnxlExpr onnxl_shape_fresh(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, uint32_t rank, OnnxlStr prefix);
 
-/* Upper bounds of the sizes of a value that only a run shows: forgets those that a pass before found, and sets one for the
- * symbol that a dim is. */
+/* Upper bounds of the sizes of a value that only a run shows: forgets those that a pass before found, and sets one for
+ * the symbol that a dim is. */
 void onnxl_shape_forget_most(OnnxlShapeScope *scope, uint32_t value);
 void onnxl_shape_set_most(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, OnnxlExpr most);
 

@@ -21,8 +21,10 @@ check_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, 
                            assignment->grid->items[i].values[assignment->choice[i]]);
   if ((uint64_t)peak > check->budget)
     onnxl_diag(check->run->sink, ONNXL_DIAG_BUDGET, NULL,
-               "the peak%s is %s%" G_GINT64_FORMAT " bytes, %" G_GUINT64_FORMAT " more than the budget of %" G_GUINT64_FORMAT,
-               dims->str, onnxl_mem_peak_at_most(assignment, totals, check->n_nodes, peak) ? "at most " : "", peak, (uint64_t)peak - check->budget, check->budget);
+               "the peak%s is %s%" G_GINT64_FORMAT " bytes, %" G_GUINT64_FORMAT
+               " more than the budget of %" G_GUINT64_FORMAT,
+               dims->str, onnxl_mem_peak_at_most(assignment, totals, check->n_nodes, peak) ? "at most " : "", peak,
+               (uint64_t)peak - check->budget, check->budget);
   g_string_free(dims, TRUE);
 }
 

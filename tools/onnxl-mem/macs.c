@@ -1,6 +1,6 @@
 /* --macs: what the nodes compute and move. */
-#include "cli/table.h"
 #include "memory/macs.h"
+#include "cli/table.h"
 #include "report.h"
 #include "support/error.h"
 #include "support/json.h"

@@ -3,6 +3,7 @@
 #include "cli/main.h"
 #include "cli/output-file.h"
 #include "memory/stored.h"
+#include "memory/workspace.h"
 #include "proto/save.h"
 #include "report.h"
 #include "shapes/annotate.h"
@@ -11,7 +12,7 @@
 static OnnxlStringList evals, dims;
 static int inplace = ONNXL_INPLACE_SAFE;
 static int by = ONNXL_MEM_BY_NODE;
-static bool free_inputs, plan, macs, reorder;
+static bool free_inputs, plan, macs, reorder, workspace;
 static uint64_t budget = UINT64_MAX;
 static const char *solve, *plot;
 static uint32_t top;
@@ -28,6 +29,7 @@ static const OnnxlOption options[] = {
              "look for an order of the nodes with a lower peak; -o and --plot are of the model in that order"),
   ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
   ONNXL_FLAG(0, "macs", &macs, "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
+  ONNXL_FLAG(0, "workspace", &workspace, "a column more: an upper bound of the scratch memory of the node's kernel"),
   ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
   ONNXL_STRING(0, "solve", "NAME", &solve, "print the largest value of a symbol whose peak fits the budget"),
   ONNXL_CHOICE(0, "by", "node|op|tag", &by, "sum up the bytes that nodes add, by operator or by tag"),
@@ -55,6 +57,9 @@ check_options(const OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes, for --by and for --macs");
   if (evals.count > 0 && sums)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--by takes values of symbols from --dim");
+  if (workspace && (reports > 0 || (evals.count > 0 && run->common.format != ONNXL_FORMAT_JSON)))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "--workspace is a column of the table of nodes, with values of symbols from --dim, and a key in JSON");
   if ((run->common.text || run->common.allow_large) && !run->common.output)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "a model is written with -o only");
   return true;
@@ -82,12 +87,15 @@ static bool
 print_nodes(const OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
 {
   g_autofree uint32_t *rows = NULL;
+  const OnnxlExpr *workspaces = NULL;
   uint32_t n_rows = 0;
 
   if (grid->count > 0 && run->common.format != ONNXL_FORMAT_JSON)
     return onnxl_mem_report_grid(memory, grid, run->common.format, out, error);
+  if (workspace && !(workspaces = onnxl_workspaces_new(memory, memory->inference->model->arena, error)))
+    return false;
   return (top == 0 || onnxl_mem_top(memory, top, &rows, &n_rows, error)) &&
-         onnxl_mem_report(memory, grid, rows, n_rows, run->common.format, out, error);
+         onnxl_mem_report(memory, grid, rows, n_rows, workspaces, run->common.format, out, error);
 }
 
 static bool

@@ -107,16 +107,17 @@ table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket, 
 }
 
 static void
-report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, OnnxlReportFormat format,
-             OnnxlOutput *out)
+report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, const OnnxlExpr *workspaces,
+             OnnxlReportFormat format, OnnxlOutput *out)
 {
   static const OnnxlColumn columns[] = {
     { "node", true },    { "op", false },           { "already_allocated", false },
     { "output_allocation", false }, { "inputs", false }, { "initializers", false },
     { "intermediates", false },     { "outputs", false }, { "total", false },
+    { "workspace", false },
   };
   OnnxlExprPool *pool = memory->inference->pool;
-  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - (workspaces ? 0 : 1));
   const OnnxlNodeMemory *above = NULL;
 
   for (uint32_t r = 0; r < n_rows; r++) {
@@ -131,6 +132,10 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, O
     table_bucket(table, pool, node->intermediates, above ? above->intermediates : NULL);
     table_bucket(table, pool, node->outputs, above ? above->outputs : NULL);
     table_upper(table, memory, &node->total, above ? &above->total : NULL);
+    if (workspaces) {
+      OnnxlExpr workspace = onnxl_memory_upper(memory->inference, workspaces[i], NULL, NULL);
+      table_expr(table, pool, &workspace, NULL);
+    }
     above = node;
   }
   onnxl_table_write(table, format, out);
@@ -187,7 +192,7 @@ json_bound(OnnxlJson *json, const OnnxlMemory *memory, const char *key, OnnxlExp
 }
 
 static void
-json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
+json_node(OnnxlJson *json, const OnnxlMemory *memory, const OnnxlExpr *workspaces, uint32_t i)
 {
   OnnxlExprPool *pool = memory->inference->pool;
   const OnnxlNode *proto = memory->inference->index->nodes[i].proto;
@@ -211,6 +216,10 @@ json_node(OnnxlJson *json, const OnnxlMemory *memory, uint32_t i)
   onnxl_json_key(json, "total");
   onnxl_mem_json_expr(json, pool, node->total);
   json_bound(json, memory, "total_bound", node->total);
+  if (workspaces) {
+    onnxl_json_key(json, "workspace");
+    onnxl_mem_json_expr(json, pool, onnxl_memory_upper(memory->inference, workspaces[i], NULL, NULL));
+  }
   onnxl_json_end_object(json);
 }
 
@@ -227,8 +236,28 @@ onnxl_mem_json_dims(OnnxlJson *json, const OnnxlAssignment *assignment)
 
 typedef struct JsonRows {
   OnnxlJson *json;
-  uint32_t n_nodes;
+  const OnnxlMemory *memory;
+  const OnnxlExpr *workspaces;
 } JsonRows;
+
+/* The bounds of the scratch memory for an assignment, null where there is none. */
+static void
+json_workspaces(const JsonRows *rows, const OnnxlAssignment *assignment)
+{
+  OnnxlAssignment values = *assignment;
+
+  onnxl_json_key(rows->json, "workspaces");
+  onnxl_json_begin_array(rows->json);
+  for (uint32_t i = 0; i < rows->memory->n_nodes; i++) {
+    int64_t value;
+    OnnxlExpr bound = onnxl_memory_upper(rows->memory->inference, rows->workspaces[i], onnxl_mem_lookup, &values);
+    if (bound && onnxl_expr_evaluate(bound, onnxl_mem_lookup, &values, &value, NULL))
+      onnxl_json_int64(rows->json, value);
+    else
+      onnxl_json_null(rows->json);
+  }
+  onnxl_json_end_array(rows->json);
+}
 
 static void
 json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak)
@@ -241,31 +270,33 @@ json_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, i
   onnxl_mem_json_dims(json, assignment);
   onnxl_json_key(json, "totals");
   onnxl_json_begin_array(json);
-  for (uint32_t i = 0; i < rows->n_nodes; i++)
+  for (uint32_t i = 0; i < rows->memory->n_nodes; i++)
     onnxl_json_int64(json, totals[i]);
   onnxl_json_end_array(json);
   onnxl_json_key(json, "peak");
   onnxl_json_int64(json, peak);
   onnxl_json_key(json, "peak_node");
   uint32_t node = 0;
-  while (node < rows->n_nodes && totals[node] < peak)
+  while (node < rows->memory->n_nodes && totals[node] < peak)
     node++;
-  if (node < rows->n_nodes)
+  if (node < rows->memory->n_nodes)
     onnxl_json_int64(json, node);
   else
     onnxl_json_null(json);
   onnxl_json_key(json, "at_most");
   onnxl_json_begin_array(json);
-  for (uint32_t i = 0; i < rows->n_nodes; i++)
+  for (uint32_t i = 0; i < rows->memory->n_nodes; i++)
     if (assignment->at_most[i])
       onnxl_json_int64(json, i);
   onnxl_json_end_array(json);
+  if (rows->workspaces)
+    json_workspaces(rows, assignment);
   onnxl_json_end_object(json);
 }
 
 static bool
 report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
-            OnnxlOutput *out, GError **error)
+            const OnnxlExpr *workspaces, OnnxlOutput *out, GError **error)
 {
   OnnxlJson json;
   bool done = true;
@@ -275,7 +306,7 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   onnxl_json_key(&json, "nodes");
   onnxl_json_begin_array(&json);
   for (uint32_t r = 0; r < n_rows; r++)
-    json_node(&json, memory, rows ? rows[r] : r);
+    json_node(&json, memory, workspaces, rows ? rows[r] : r);
   onnxl_json_end_array(&json);
   onnxl_json_key(&json, "peak");
   onnxl_json_begin_object(&json);
@@ -291,7 +322,7 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   onnxl_json_key(&json, "eval");
   onnxl_json_begin_array(&json);
   if (grid->count > 0) {
-    JsonRows evaluated = { &json, memory->n_nodes };
+    JsonRows evaluated = { &json, memory, workspaces };
     done = onnxl_mem_for_each(memory, grid, json_row, &evaluated, error);
   }
   onnxl_json_end_array(&json);
@@ -302,13 +333,13 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
 
 bool
 onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
-                 OnnxlReportFormat format, OnnxlOutput *out, GError **error)
+                 const OnnxlExpr *workspaces, OnnxlReportFormat format, OnnxlOutput *out, GError **error)
 {
   if (!rows)
     n_rows = memory->n_nodes;
   if (format == ONNXL_FORMAT_JSON)
-    return report_json(memory, grid, rows, n_rows, out, error);
-  report_table(memory, rows, n_rows, format, out);
+    return report_json(memory, grid, rows, n_rows, workspaces, out, error);
+  report_table(memory, rows, n_rows, workspaces, format, out);
   return true;
 }
 

@@ -31,10 +31,12 @@ bool onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, On
 /* True when the peak of an assignment is an upper bound: no node whose total is exact reaches it. */
 bool onnxl_mem_peak_at_most(const OnnxlAssignment *assignment, const int64_t *totals, uint32_t n_nodes, int64_t peak);
 
-/* The per-node table of expressions and the peak, or in JSON both and the rows of the grid (which may be empty). rows: node
- * ids in the order to print, NULL for all. */
+/* The per-node table of expressions and the peak, or in JSON both and the rows of the grid (which may be empty). rows:
+ * node ids in the order to print, NULL for all. workspaces: bounds of the scratch memory by node id, one column more;
+ * or NULL. */
 bool onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t *rows, uint32_t n_rows,
-                      OnnxlReportFormat format, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                      const OnnxlExpr *workspaces, OnnxlReportFormat format, OnnxlOutput *out,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The evaluated totals, one row an assignment of the grid: the first name varies slowest. As table or CSV. */
 bool onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
@@ -45,8 +47,8 @@ typedef enum OnnxlMemBy { ONNXL_MEM_BY_NODE, ONNXL_MEM_BY_OP, ONNXL_MEM_BY_TAG }
 bool onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format,
                          OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* --macs: what the nodes compute and move, for each assignment of the grid; as expressions when it is empty. by_op: summed
- * up by operator. top: that many rows at most, those with most MACs first; 0 for all. */
+/* --macs: what the nodes compute and move, for each assignment of the grid; as expressions when it is empty. by_op:
+ * summed up by operator. top: that many rows at most, those with most MACs first; 0 for all. */
 bool onnxl_mem_report_macs(const OnnxlInference *inference, const OnnxlBindings *grid, bool by_op, uint32_t top,
                            OnnxlReportFormat format, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
