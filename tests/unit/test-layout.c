@@ -97,19 +97,25 @@ check_disjoint(const OnnxlLayout *layout, int64_t scale)
   }
 }
 
-/* A graph of random shape: each node reads values made before, so that lives overlap in all ways. */
+/* A graph of random shape: each node reads values made before, so that lives overlap in all ways, also from inside branches,
+ * which need memory of their own. */
 static char *
 random_graph(GRand *rand)
 {
-  GString *text = g_string_new(HEAD "g (float[A,4] v0, float[B] v1, float[3,B] v2) => (float[] out) {");
+  GString *text = g_string_new(HEAD "g (float[A,4] v0, float[B] v1, float[3,B] v2, bool c) => (float[] out) {");
   int n = g_rand_int_range(rand, 1, 40);
 
   for (int i = 3; i < n + 3; i++) {
-    int from = g_rand_int_range(rand, 0, i), kind = g_rand_int_range(rand, 0, 4);
+    int from = g_rand_int_range(rand, 0, i), kind = g_rand_int_range(rand, 0, 5);
     if (kind == 0)
       g_string_append_printf(text, " v%d = Concat <axis = 0> (v%d, v%d)", i, from, from);
     else if (kind == 1)
       g_string_append_printf(text, " s%d = Shape (v%d) v%d = Cast <to = 1> (s%d)", i, from, i, i);
+    else if (kind == 4)
+      g_string_append_printf(text,
+                             " v%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
+                             "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
+                             i, i, i, from, i, i, i, i, g_rand_int_range(rand, 0, i));
     else
       g_string_append_printf(text, " v%d = %s (v%d)", i, kind == 2 ? "Neg" : "Softmax", from);
   }
@@ -117,10 +123,25 @@ random_graph(GRand *rand)
   return g_string_free(text, FALSE);
 }
 
+/* What is written over an input lies where the input lay. Returns the number of buffers of nested graphs. */
+static uint32_t
+check_shared(const OnnxlMemory *memory, const OnnxlLayout *layout)
+{
+  uint32_t scratch = 0;
+
+  for (uint32_t v = 0; v < memory->inference->index->n_values; v++)
+    if (memory->inference->index->values[v].graph == 0 && memory->reuse[v] != ONNXL_NONE)
+      CU_ASSERT_EQUAL(layout->places[v], layout->places[memory->reuse[v]]);
+  for (uint32_t i = 0; i < layout->n_buffers; i++)
+    scratch += layout->buffers[i].value == ONNXL_NONE;
+  return scratch;
+}
+
 static void
 test_random_graphs(void)
 {
   GRand *rand = g_rand_new_with_seed(20);
+  uint32_t nested = 0;
 
   for (int round = 0; round < 60; round++) {
     char *text = random_graph(rand);
@@ -128,14 +149,21 @@ test_random_graphs(void)
     OnnxlInference *inference = onnxl_infer(t.model, &(OnnxlInferOptions){ 0 }, t.model->arena, t.sink, &t.error);
     if (inference) {
       for (int mode = ONNXL_INPLACE_SAFE; mode <= ONNXL_INPLACE_OFF; mode++) {
-        const OnnxlMemoryOptions options = { .inplace = (OnnxlInplace)mode };
+        const OnnxlMemoryOptions options = { .inplace = (OnnxlInplace)mode, .free_inputs = round % 2 == 0 };
         const OnnxlMemory *memory = onnxl_memory_new(inference, &options, t.model->arena, &t.error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
         const OnnxlLayout *layout = onnxl_layout_new(memory, NULL, NULL, t.model->arena, &t.error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(layout);
-        CU_ASSERT(layout->n_buffers > 0 && layout->n_unknown == 0);
+        CU_ASSERT(layout->n_buffers > 0);
+        nested += check_shared(memory, layout);
         check_disjoint(layout, 1);
         check_disjoint(layout, 7);
+        /* As a run binds them, where all sizes are one family. */
+        int64_t scale = 5;
+        const OnnxlLayout *bound = onnxl_layout_new(memory, some_size, &scale, t.model->arena, &t.error);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(bound);
+        CU_ASSERT_TRUE(onnxl_expr_is_int(bound->size, NULL));
+        check_disjoint(bound, scale);
       }
     }
     CU_ASSERT_PTR_NOT_NULL(inference);
@@ -143,6 +171,7 @@ test_random_graphs(void)
     text_model_clear(&t);
     g_free(text);
   }
+  CU_ASSERT(nested > 100);
   g_rand_free(rand);
 }
 
