@@ -319,6 +319,29 @@ onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode
 }
 
 bool
+onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *format, ...)
+{
+  const OnnxlOpSchema *schema = onnxl_ctx_schema(context);
+  va_list args;
+  va_start(args, format);
+  GString *message = g_string_new(NULL);
+  g_string_vprintf(message, format, args);
+  va_end(args);
+  const char *separator = ": ";
+  for (uint32_t i = 0; i < context->n_inputs && i < schema->n_inputs; i++) {
+    const OnnxlValue *value = context->inputs[i];
+    if (!value || value->kind != ONNXL_KIND_TENSOR)
+      continue;
+    g_autofree char *dims = onnxl_dims_text(value->dims, value->rank);
+    g_string_append_printf(message, "%s%s %s", separator, schema->inputs[i].name, dims);
+    separator = ", ";
+  }
+  onnxl_ctx_invalid(context, error, "%s", message->str);
+  g_string_free(message, TRUE);
+  return false;
+}
+
+bool
 onnxl_ctx_unsupported_type(const OnnxlKernelContext *context, GError **error, int32_t elem_type)
 {
   const char *name = onnxl_data_type_name(elem_type);

@@ -53,7 +53,7 @@ run_skip_layer_normalization(OnnxlKernelContext *context, GError **error)
     fits = fits && (skip->dims[i] == x->dims[axis] || (axis == 0 && x->rank == 3 && skip->dims[i] == 1));
   }
   if (!fits)
-    return onnxl_ctx_invalid(context, error, "the shape of skip does not fit the input");
+    return onnxl_ctx_misfit(context, error, "the shapes do not fit");
   if (!vector_of(context, 2, "gamma", size, &gamma, error) || !vector_of(context, 3, "beta", size, &beta, error) ||
       !vector_of(context, 4, "bias", size, &bias, error))
     return false;

@@ -29,7 +29,7 @@ onnxl_legacy_operand(OnnxlKernelContext *context, OnnxlValue *a, OnnxlValue *b, 
   if (onnxl_ctx_int(context, "broadcast") == 0) {
     bool same = a->rank == b->rank && (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
     if (!same)
-      onnxl_ctx_invalid(context, error, "the inputs have different shapes and the attribute broadcast is 0");
+      onnxl_ctx_misfit(context, error, "the shapes differ and the attribute broadcast is 0");
     return same ? onnxl_value_ref(b) : NULL;
   }
   int64_t axis = b->rank <= a->rank ? a->rank - b->rank : 0, dims[ONNXL_MAX_RANK];
@@ -108,17 +108,40 @@ ARITHMETIC(sub);
 ONNXL_REAL_TYPES(mul_ROW)
 ARITHMETIC(mul);
 
-/* Integers truncate; by 0 the quotient is 0, and the smallest value by -1 wraps to itself: both trap in C. */
+/* Integers have no quotient by 0. */
+static bool
+check_divisor(const OnnxlKernelContext *context, GError **error)
+{
+  const OnnxlValue *a = onnxl_ctx_input(context, 0), *b = onnxl_ctx_input(context, 1);
+  static const uint64_t zero;
+  size_t size = onnxl_element_size(b);
+  if (onnxl_type_is_float(b->elem_type) || a->count == 0)
+    return true;
+  for (int64_t i = 0; i < b->count; i++)
+    if (memcmp((const char *)b->data + (size_t)i * size, &zero, size) == 0)
+      return onnxl_ctx_misfit(context, error, "integers are divided by element %" G_GINT64_FORMAT " of B, which is 0", i);
+  return true;
+}
+
+/* Integers truncate, and the smallest value by -1 wraps to itself, where C traps. */
 #define div_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, a / b)
-#define div_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == 0 ? 0 : a / b)
-#define div_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b)
+#define div_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, a / b)
+#define div_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == -1 ? (T)(0 - (U)a) : a / b)
 #define div_CASE(type, T, U) \
   case ONNXL_TYPE_##type:    \
     return div_##T;
 ONNXL_FLOAT_TYPES(div_FLOAT_ROW)
 ONNXL_UNSIGNED_TYPES(div_UNSIGNED_ROW)
 ONNXL_SIGNED_TYPES(div_SIGNED_ROW)
-ARITHMETIC(div);
+ONNXL_BINARY_TABLE(div, ONNXL_REAL_TYPES)
+
+static bool
+run_div(OnnxlKernelContext *context, GError **error)
+{
+  int32_t type = onnxl_ctx_input(context, 0)->elem_type;
+  return check_divisor(context, error) && onnxl_binary(context, div_row(type), type, error);
+}
+ONNXL_KERNEL(div, COMPUTES);
 
 /* NaN wins over numbers. */
 #define maximum_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(maximum_##T, T, T, a > b || a != a ? a : b)
@@ -200,15 +223,15 @@ ONNXL_KERNEL(mean, COMPUTES);
 
 /* fmod = 0: the sign of the divisor, as Python; 1: that of the dividend, as C. */
 #define floor_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, floor_mod_real(a, b))
-#define floor_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, b == 0 ? 0 : a % b)
+#define floor_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, a % b)
 #define floor_mod_SIGNED_ROW(type, T, U)                                \
   ONNXL_BINARY_ROW(floor_mod_##T, T, T,                                 \
-                   b == 0 || b == -1                        ? 0         \
+                   b == -1                                  ? 0         \
                    : a % b != 0 && ((a % b < 0) != (b < 0)) ? a % b + b \
                                                             : a % b)
 #define trunc_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, fmod(a, b))
 #define trunc_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 ? 0 : a % b)
-#define trunc_mod_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 || b == -1 ? 0 : a % b)
+#define trunc_mod_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == -1 ? 0 : a % b)
 #define floor_mod_CASE(type, T, U) \
   case ONNXL_TYPE_##type:          \
     return floor_mod_##T;
@@ -237,7 +260,7 @@ run_mod(OnnxlKernelContext *context, GError **error)
 {
   int32_t type = onnxl_ctx_input(context, 0)->elem_type;
   OnnxlBinaryRow row = onnxl_ctx_int(context, "fmod") != 0 ? trunc_mod_row(type) : floor_mod_row(type);
-  return onnxl_binary(context, row, type, error);
+  return check_divisor(context, error) && onnxl_binary(context, row, type, error);
 }
 ONNXL_KERNEL(mod, COMPUTES);
 

@@ -297,7 +297,8 @@ run_multinomial(OnnxlKernelContext *context, GError **error)
   int32_t type;
   int64_t samples = onnxl_ctx_int(context, "sample_size");
   if (x->rank != 2 || samples < 0 || (x->dims[1] == 0 && x->dims[0] > 0 && samples > 0))
-    return onnxl_ctx_invalid(context, error, "the input must be rows of classes");
+    return onnxl_ctx_misfit(context, error, "%" G_GINT64_FORMAT " samples need an input of the shape [rows,classes]",
+                            samples);
   if (!result_type(context, NULL, &type, error))
     return false;
   OnnxlValue *y = onnxl_ctx_output(context, 0, type, 2, (int64_t[]){ x->dims[0], samples }, error);

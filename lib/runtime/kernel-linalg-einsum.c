@@ -31,6 +31,17 @@ letter_index(char c)
   return g_ascii_isupper(c) ? 26 + c - 'A' : -1;
 }
 
+/* For messages. */
+static const char *
+subscript_text(int subscript)
+{
+  static const char letters[LETTERS][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
+                                            "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z",
+                                            "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M",
+                                            "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z" };
+  return subscript < LETTERS ? letters[subscript] : "...";
+}
+
 /* Reads one term up to end. rank: of its tensor, which tells how many axes an ellipsis has; the output's is the
  * longest. */
 static bool
@@ -75,8 +86,9 @@ bind_sizes(OnnxlKernelContext *context, Einsum *einsum, Term *term, GError **err
     if (*known < 0)
       *known = size;
     else if (!onnxl_broadcast_dim(*known, size, known))
-      return onnxl_ctx_invalid(context, error, "a subscript has the sizes %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
-                               *known, size);
+      return onnxl_ctx_invalid(context, error,
+                               "the subscript \"%s\" has the sizes %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
+                               subscript_text(s), *known, size);
     term->strides[s] += size == 1 ? 0 : own[i]; /* a repeated subscript walks the diagonal */
     if (s < LETTERS)
       einsum->counts[s]++;
@@ -182,7 +194,8 @@ run_einsum(OnnxlKernelContext *context, GError **error)
   for (uint32_t i = 0; i < einsum->output.rank; i++) {
     int s = einsum->output.subscripts[i];
     if (einsum->sizes[s] < 0 || kept[s])
-      return onnxl_ctx_invalid(context, error, "an output subscript is not in the inputs, or there twice");
+      return onnxl_ctx_invalid(context, error, "the output subscript \"%s\" is %s", subscript_text(s),
+                               kept[s] ? "there twice" : "not in the inputs");
     kept[s] = true;
     dims[i] = einsum->sizes[s];
   }

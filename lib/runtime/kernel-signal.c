@@ -52,7 +52,7 @@ get_dft_task(OnnxlKernelContext *context, const OnnxlValue *x, DftTask *task, GE
   task->one_sided = onnxl_ctx_int(context, "onesided") != 0;
   task->axis = onnxl_ctx_schema(context)->since < 20 ? onnxl_ctx_int(context, "axis") : -2;
   if (x->rank < 2 || (x->dims[x->rank - 1] != 1 && x->dims[x->rank - 1] != 2))
-    return onnxl_ctx_invalid(context, error, "the input's last axis must hold the 1 or 2 parts of a number");
+    return onnxl_ctx_misfit(context, error, "the input's last axis must hold the 1 or 2 parts of a number");
   if (axis && !onnxl_ctx_scalar_int(context, axis, &task->axis, error))
     return false;
   if (!onnxl_ctx_axis(context, task->axis, x->rank, &task->axis, error))
@@ -281,14 +281,13 @@ mel_edges(OnnxlKernelContext *context, int64_t n_filters, int64_t dft_length, in
       !onnxl_ctx_scalar_double(context, onnxl_ctx_input(context, 3), &low, error) ||
       !onnxl_ctx_scalar_double(context, onnxl_ctx_input(context, 4), &high, error))
     return false;
-  low = hertz_to_mel(low);
-  double step = (hertz_to_mel(high) - low) / (double)(n_filters + 2);
+  double first = hertz_to_mel(low), step = (hertz_to_mel(high) - first) / (double)(n_filters + 2);
   for (int64_t i = 0; i < n_filters + 2; i++) {
-    double bin = floor((double)(dft_length + 1) * mel_to_hertz(low + step * (double)i) / sample_rate);
+    double bin = floor((double)(dft_length + 1) * mel_to_hertz(first + step * (double)i) / sample_rate);
     if (!(bin >= 0 && bin <= last))
       return onnxl_ctx_invalid(context, error,
-                               "the frequencies from lower_edge_hertz to upper_edge_hertz lie outside of "
-                               "the spectrum");
+                               "the frequencies from %g to %g lie outside of the spectrum at a rate of %g", low,
+                               high, sample_rate);
     edges[i] = (int64_t)bin;
   }
   return true;

@@ -68,7 +68,7 @@ run_gather_elements(OnnxlKernelContext *context, GError **error)
   for (uint32_t i = 0; fits && i < x->rank; i++)
     fits = i == axis || indices->dims[i] <= x->dims[i];
   if (!fits)
-    return onnxl_ctx_invalid(context, error, "the indices do not fit the data's shape");
+    return onnxl_ctx_misfit(context, error, "the shapes do not fit along axis %" G_GINT64_FORMAT, axis);
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, indices->rank, indices->dims, error);
   int64_t *list = y ? onnxl_ctx_int64s(context, indices, error) : NULL;
   if (!list)
@@ -185,7 +185,7 @@ run_scatter_elements(OnnxlKernelContext *context, GError **error)
   for (uint32_t i = 0; fits && i < x->rank; i++)
     fits = updates->dims[i] == indices->dims[i] && (i == axis || indices->dims[i] <= x->dims[i]);
   if (!fits)
-    return onnxl_ctx_invalid(context, error, "indices and updates do not fit the data's shape");
+    return onnxl_ctx_misfit(context, error, "the shapes do not fit along axis %" G_GINT64_FORMAT, axis);
   OnnxlValue *y = copy_input(context, x, error);
   int64_t *list = y ? onnxl_ctx_int64s(context, indices, error) : NULL;
   if (!list)
@@ -254,7 +254,7 @@ run_tensor_scatter(OnnxlKernelContext *context, GError **error)
   for (uint32_t i = 0; fits && i < x->rank; i++)
     fits = i == axis ? updates->dims[i] <= x->dims[i] : updates->dims[i] == x->dims[i];
   if (!fits || (starts && starts->count != x->dims[0]))
-    return onnxl_ctx_invalid(context, error, "the update does not fit the cache's shape");
+    return onnxl_ctx_misfit(context, error, "the shapes do not fit along axis %" G_GINT64_FORMAT, axis);
   OnnxlValue *y = copy_input(context, x, error);
   if (!y || updates->count == 0)
     return y != NULL;
@@ -286,10 +286,11 @@ run_one_hot(OnnxlKernelContext *context, GError **error)
   if (!onnxl_ctx_scalar_int(context, depth_input, &depth, error) ||
       !onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), indices->rank + 1, &axis, error))
     return false;
-  if (values->count != 2 || depth < 0)
-    return onnxl_ctx_invalid(context, error,
-                             "%" G_GINT64_FORMAT " values and a depth of %" G_GINT64_FORMAT " are given", values->count,
-                             depth);
+  if (depth < 0)
+    return onnxl_ctx_invalid(context, error, "the depth is %" G_GINT64_FORMAT, depth);
+  if (values->count != 2)
+    return onnxl_ctx_invalid(context, error, "values has %" G_GINT64_FORMAT " elements when two, off and on, are needed",
+                             values->count);
   for (uint32_t i = 0; i <= indices->rank; i++)
     dims[i] = i == axis ? depth : indices->dims[i - (i > axis)];
   OnnxlValue *y = onnxl_ctx_output(context, 0, values->elem_type, indices->rank + 1, dims, error);

@@ -105,10 +105,9 @@ run_reverse_sequence(OnnxlKernelContext *context, GError **error)
   int64_t batch = onnxl_ctx_int(context, "batch_axis"), time = onnxl_ctx_int(context, "time_axis");
   if (x->rank < 2 || batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time ||
       lengths->count != x->dims[batch])
-    return onnxl_ctx_invalid(context, error,
-                             "batch_axis %" G_GINT64_FORMAT ", time_axis %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                             " lengths do not fit",
-                             batch, time, lengths->count);
+    return onnxl_ctx_misfit(context, error,
+                            "batch_axis %" G_GINT64_FORMAT " and time_axis %" G_GINT64_FORMAT " do not fit the shapes",
+                            batch, time);
   OnnxlValue *y = onnxl_ctx_output_like(context, 0, x, error);
   if (!y || y->count == 0)
     return y != NULL;
@@ -135,8 +134,7 @@ run_depth_to_space(OnnxlKernelContext *context, GError **error)
   int64_t b = onnxl_ctx_int(context, "blocksize");
   bool crd = onnxl_str_is(onnxl_ctx_string(context, "mode"), "CRD");
   if (x->rank != 4 || b < 1 || b > INT32_MAX || x->dims[1] % (b * b) != 0)
-    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b,
-                             x->rank);
+    return onnxl_ctx_misfit(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the shape", b);
   int64_t n = x->dims[0], c = x->dims[1] / (b * b), h = x->dims[2], w = x->dims[3];
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, 4, (int64_t[]){ n, c, h * b, w * b }, error);
   if (!y || y->count == 0)
@@ -155,8 +153,7 @@ run_space_to_depth(OnnxlKernelContext *context, GError **error)
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   int64_t b = onnxl_ctx_int(context, "blocksize");
   if (x->rank != 4 || b < 1 || b > INT32_MAX || x->dims[2] % b != 0 || x->dims[3] % b != 0)
-    return onnxl_ctx_invalid(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the input of rank %u", b,
-                             x->rank);
+    return onnxl_ctx_misfit(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the shape", b);
   int64_t n = x->dims[0], c = x->dims[1], h = x->dims[2] / b, w = x->dims[3] / b, width = x->dims[3];
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, 4, (int64_t[]){ n, c * b * b, h, w }, error);
   if (!y || y->count == 0)

@@ -115,8 +115,8 @@ run_roi_align(OnnxlKernelContext *context, GError **error)
   OnnxlStr mode = onnxl_ctx_string(context, "mode");
   OnnxlStr transform = onnxl_ctx_string(context, "coordinate_transformation_mode");
   if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 4 || batches->rank != 1 || batches->dims[0] != rois->dims[0])
-    return onnxl_ctx_invalid(context, error,
-                             "X must have rank 4, rois the shape [regions, 4], batch_indices [regions]");
+    return onnxl_ctx_misfit(context, error,
+                            "X must have rank 4, rois the shape [regions,4], batch_indices [regions]");
   if (!onnxl_str_is(mode, "avg") && !onnxl_str_is(mode, "max"))
     return onnxl_ctx_invalid(context, error, "mode is \"%.*s\"", ONNXL_ARG(mode));
   if (transform.size > 0 && !onnxl_str_is(transform, "half_pixel") && !onnxl_str_is(transform, "output_half_pixel"))
@@ -173,7 +173,7 @@ run_max_roi_pool(OnnxlKernelContext *context, GError **error)
   OnnxlInt64List shape = onnxl_ctx_ints(context, "pooled_shape");
   double scale = onnxl_ctx_float(context, "spatial_scale");
   if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 5)
-    return onnxl_ctx_invalid(context, error, "X must have rank 4 and rois the shape [regions, 5]");
+    return onnxl_ctx_misfit(context, error, "X must have rank 4 and rois the shape [regions,5]");
   if (shape.count != 2 || shape.items[0] < 1 || shape.items[1] < 1)
     return onnxl_ctx_invalid(context, error, "pooled_shape must be two positive numbers");
   int64_t height = x->dims[2], width = x->dims[3];
@@ -188,8 +188,10 @@ run_max_roi_pool(OnnxlKernelContext *context, GError **error)
       good = good && isfinite(region[i]);
     }
     if (!good)
-      return onnxl_ctx_invalid(context, error, "region %" G_GINT64_FORMAT " is of no image or has no finite corners",
-                               r);
+      return onnxl_ctx_invalid(context, error,
+                               "region %" G_GINT64_FORMAT " is of image %g of %" G_GINT64_FORMAT
+                               " or has no finite corners",
+                               r, region[0], x->dims[0]);
     double w = MAX(region[3] - region[1] + 1, 1), h = MAX(region[4] - region[2] + 1, 1);
     for (int64_t c = 0; c < dims[1]; c++) {
       int64_t image = ((int64_t)region[0] * dims[1] + c) * height * width;

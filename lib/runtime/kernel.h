@@ -89,6 +89,10 @@ bool onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErro
   G_GNUC_PRINTF(4, 5);
 #define onnxl_ctx_invalid(context, error, ...) onnxl_ctx_fail((context), (error), ONNXL_ERROR_INVALID, __VA_ARGS__)
 
+/* Inputs that do not fit each other: the message goes on with ": data [2,3], indices [4]", every input that is a tensor by
+ * its name in the schema. Returns false. */
+bool onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
 /* The element type is one this kernel has no loop for. Returns false. */
 bool onnxl_ctx_unsupported_type(const OnnxlKernelContext *context, GError **error, int32_t elem_type);
 

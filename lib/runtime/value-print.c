@@ -1,5 +1,7 @@
 #include "runtime/value-print.h"
 
+#include <math.h>
+
 #include "runtime/tensor.h"
 #include "support/number.h"
 
@@ -14,10 +16,12 @@ print_real(OnnxlOutput *out, const char *text, size_t size)
   onnxl_output_write(out, text, size);
 }
 
+/* Whether a computed NaN has a sign differs from machine to machine. */
 static void
 print_float_element(OnnxlOutput *out, int32_t elem_type, double value)
 {
   char text[ONNXL_NUMBER_SIZE];
+  value = isnan(value) ? (double)NAN : value;
   size_t size = elem_type == ONNXL_TYPE_DOUBLE || elem_type == ONNXL_TYPE_COMPLEX128
                   ? onnxl_print_double(text, value)
                   : onnxl_print_float(text, (float)value);

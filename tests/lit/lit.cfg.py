@@ -6,6 +6,7 @@ Substitutions of our own:
   %golden   tests/Inputs/golden
   %same     compares standard input with a golden file, see tests/same-text
   %refuses  runs a command that must fail, see tests/refuses
+  %op-errors  runs nodes that must fail, see tests/op-errors
   %tests, %utils, %build   those folders
   %shared   the data that are too large for the repository; tests that need them say "REQUIRES: shared"
   %python   the interpreter that runs lit
@@ -63,6 +64,7 @@ config.substitutions += [
     ("%golden", os.path.join(inputs, "golden")),
     ("%same", os.path.join(source, "tests", "same-text")),
     ("%refuses", os.path.join(source, "tests", "refuses")),
+    ("%op-errors", os.path.join(source, "tests", "op-errors")),
     ("%python", sys.executable),
     ("%utils", os.path.join(source, "utils")),
     ("%tests", os.path.join(source, "tests")),
