@@ -95,6 +95,12 @@ onnxl_svg_text(OnnxlOutput *out, double x, double y, OnnxlSvgAnchor anchor, Onnx
   write_text(out, x, y, anchor, text, "");
 }
 
+void
+onnxl_svg_label(OnnxlOutput *out, double x, double y, OnnxlSvgAnchor anchor, OnnxlStr text)
+{
+  write_text(out, x, y, anchor, text, " stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\"");
+}
+
 double
 onnxl_svg_text_width(OnnxlStr text)
 {
@@ -283,8 +289,7 @@ onnxl_svg_mark(const OnnxlSvgPlot *plot, uint32_t column, int64_t amount, unsign
     if (!is_free(plot, labels, &box))
       continue;
     labels->taken[labels->count++] = box;
-    /* White around the letters, since lines and hatching may lie under them. */
-    write_text(plot->out, at, base, places[i].anchor, text, " stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\"");
+    onnxl_svg_label(plot->out, at, base, places[i].anchor, text);
     break;
   }
   if (labels->count < ONNXL_SVG_MAX_LABELS)

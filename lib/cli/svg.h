@@ -21,6 +21,9 @@ void onnxl_svg_end(OnnxlOutput *out);
 /* y: of the base line. Any bytes are text: what XML cannot hold is written as '?'. */
 void onnxl_svg_text(OnnxlOutput *out, double x, double y, OnnxlSvgAnchor anchor, OnnxlStr text);
 
+/* The same on top of lines and hatching, with white around the letters. */
+void onnxl_svg_label(OnnxlOutput *out, double x, double y, OnnxlSvgAnchor anchor, OnnxlStr text);
+
 /* At least what the text takes, whatever font is used for it. */
 double onnxl_svg_text_width(OnnxlStr text);
 

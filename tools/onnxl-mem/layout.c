@@ -3,12 +3,12 @@
 #include "report.h"
 #include "support/json.h"
 
-static OnnxlStr
-buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer, char *room, size_t size)
+OnnxlStr
+onnxl_mem_buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer, char room[ONNXL_MEM_NAME_SIZE])
 {
   if (buffer->value != ONNXL_NONE)
     return memory->inference->index->values[buffer->value].name;
-  g_snprintf(room, size, "scratch of node %u", buffer->first);
+  g_snprintf(room, ONNXL_MEM_NAME_SIZE, "scratch of node %u", buffer->first);
   return onnxl_str(room);
 }
 
@@ -24,10 +24,10 @@ report_json(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlOutput *o
   onnxl_json_begin_array(&json);
   for (uint32_t i = 0; i < layout->n_buffers; i++) {
     const OnnxlLayoutBuffer *buffer = &layout->buffers[i];
-    char room[40];
+    char room[ONNXL_MEM_NAME_SIZE];
     onnxl_json_begin_object(&json);
     onnxl_json_key(&json, "buffer");
-    onnxl_json_string(&json, buffer_name(memory, buffer, room, sizeof room));
+    onnxl_json_string(&json, onnxl_mem_buffer_name(memory, buffer, room));
     onnxl_json_key(&json, "offset");
     onnxl_mem_json_expr(&json, pool, buffer->offset);
     onnxl_json_key(&json, "size");
@@ -66,8 +66,8 @@ onnxl_mem_report_layout(const OnnxlMemory *memory, const OnnxlLayout *layout, On
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
   for (uint32_t i = 0; i < layout->n_buffers; i++) {
     const OnnxlLayoutBuffer *buffer = &layout->buffers[i];
-    char room[40];
-    onnxl_table_text(table, buffer_name(memory, buffer, room, sizeof room));
+    char room[ONNXL_MEM_NAME_SIZE];
+    onnxl_table_text(table, onnxl_mem_buffer_name(memory, buffer, room));
     onnxl_table_text(table, onnxl_expr_text(pool, buffer->offset));
     onnxl_table_text(table, onnxl_expr_text(pool, buffer->bytes));
     onnxl_table_int64(table, buffer->first);

@@ -35,8 +35,8 @@ static const OnnxlOption options[] = {
   ONNXL_CHOICE(0, "by", "node|op|tag", &by, "sum up the bytes that nodes add, by operator or by tag"),
   ONNXL_COUNT(0, "top", "N", &top, "only the N largest rows, the largest first"),
   ONNXL_STRING(0, "plot", "FILE", &plot,
-               "draw the live bytes over the nodes, as SVG into FILE.svg, as text into another file or, with -, to standard "
-               "output"),
+               "draw the live bytes over the nodes, or with --plan where the buffers lie, as SVG into FILE.svg, as text "
+               "into another file or, with -, to standard output"),
   ONNXL_OPTIONS_END,
 };
 
@@ -66,21 +66,19 @@ check_options(const OnnxlRun *run, GError **error)
 }
 
 /* For --plan, whose expressions become numbers with one value of each symbol. */
-static bool
-print_layout(const OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlOutput *out, GError **error)
+static const OnnxlLayout *
+lay_out(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
 {
   g_autofree size_t *choice = g_new0(size_t, grid->count);
   OnnxlAssignment assignment = { grid, choice };
 
   for (size_t i = 0; i < grid->count; i++)
-    if (grid->items[i].n_values > 1)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plan needs one value of %.*s, not %zu",
-                        ONNXL_ARG(grid->items[i].name), grid->items[i].n_values);
-  const OnnxlLayout *layout =
-    onnxl_layout_new(memory, onnxl_mem_lookup, &assignment, memory->inference->model->arena, error);
-  if (layout)
-    onnxl_mem_report_layout(memory, layout, run->common.format, out);
-  return layout != NULL;
+    if (grid->items[i].n_values > 1) {
+      onnxl_fail(error, ONNXL_ERROR_USAGE, "--plan needs one value of %.*s, not %zu", ONNXL_ARG(grid->items[i].name),
+                 grid->items[i].n_values);
+      return NULL;
+    }
+  return onnxl_layout_new(memory, onnxl_mem_lookup, &assignment, memory->inference->model->arena, error);
 }
 
 static bool
@@ -113,8 +111,12 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
     return false;
   if (macs)
     return onnxl_mem_report_macs(memory->inference, grid, by == ONNXL_MEM_BY_OP, top, run->common.format, out, error);
-  if (plan)
-    return print_layout(run, memory, grid, out, error);
+  if (plan) {
+    const OnnxlLayout *layout = lay_out(memory, grid, error);
+    if (layout)
+      onnxl_mem_report_layout(memory, layout, run->common.format, out);
+    return layout != NULL;
+  }
   if (by != ONNXL_MEM_BY_NODE)
     return onnxl_mem_report_by(memory, (OnnxlMemBy)by, top, run->common.format, out, error);
   return print_nodes(run, memory, grid, out, error);
@@ -123,11 +125,13 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
 static bool
 write_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
 {
+  bool svg = g_str_has_suffix(plot, ".svg");
+  const OnnxlLayout *layout = plan ? lay_out(memory, grid, error) : NULL;
   OnnxlOutputFile file;
 
-  if (!onnxl_output_file_open(&file, plot, 0, error))
+  if ((plan && !layout) || !onnxl_output_file_open(&file, plot, 0, error))
     return false;
-  if (onnxl_mem_plot(memory, grid, g_str_has_suffix(plot, ".svg"), &file.out, error))
+  if (plan ? onnxl_mem_map(memory, layout, svg, &file.out, error) : onnxl_mem_plot(memory, grid, svg, &file.out, error))
     return onnxl_output_file_commit(&file, error);
   onnxl_output_file_abort(&file);
   return false;

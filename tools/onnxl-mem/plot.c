@@ -100,10 +100,16 @@ has_tag(const Plot *plot, const Curve *curve, int tag)
   return false;
 }
 
-static const unsigned shades[ONNXL_N_TAGS] = {
-  [ONNXL_TAG_NONE] = 6,    [ONNXL_TAG_AMBIGUOUS] = 5, [ONNXL_TAG_AXES] = 4,
-  [ONNXL_TAG_SCRATCH] = 3, [ONNXL_TAG_SHAPE] = 1,     [ONNXL_TAG_WEIGHT] = 0,
-};
+unsigned
+onnxl_mem_shade(OnnxlTag tag)
+{
+  static const unsigned shades[ONNXL_N_TAGS] = {
+    [ONNXL_TAG_NONE] = 6,    [ONNXL_TAG_AMBIGUOUS] = 5, [ONNXL_TAG_AXES] = 4,
+    [ONNXL_TAG_SCRATCH] = 3, [ONNXL_TAG_SHAPE] = 1,     [ONNXL_TAG_WEIGHT] = 0,
+  };
+
+  return shades[tag];
+}
 
 static void
 svg_areas(const Plot *plot, const Curve *curve, const OnnxlSvgPlot *svg)
@@ -120,7 +126,7 @@ svg_areas(const Plot *plot, const Curve *curve, const OnnxlSvgPlot *svg)
       for (int t = 0; t <= tag; t++)
         sums[c] += tags[t];
     }
-    onnxl_svg_area(svg, sums, shades[tag]);
+    onnxl_svg_area(svg, sums, onnxl_mem_shade((OnnxlTag)tag));
   }
 }
 
@@ -132,7 +138,7 @@ svg_tag_legend(const Plot *plot, const Curve *curve, const OnnxlSvgPlot *svg, do
     if (!has_tag(plot, curve, tag))
       continue;
     const char *name = tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name((OnnxlTag)tag);
-    onnxl_svg_legend_shade(svg->out, svg->left, y, shades[tag], onnxl_str(name));
+    onnxl_svg_legend_shade(svg->out, svg->left, y, onnxl_mem_shade((OnnxlTag)tag), onnxl_str(name));
     y += ONNXL_SVG_ROW;
   }
   return y;

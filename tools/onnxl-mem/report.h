@@ -61,6 +61,17 @@ bool onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows,
 void onnxl_mem_report_layout(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlReportFormat format,
                              OnnxlOutput *out);
 
+/* What the buffer is called: the value that lives in it first, or the node whose scratch it is. room: may be used for it. */
+#define ONNXL_MEM_NAME_SIZE 40
+OnnxlStr onnxl_mem_buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer, char room[ONNXL_MEM_NAME_SIZE]);
+
+/* --plan with --plot: the buffers as a map, as SVG or as text. Their sizes must be numbers. */
+bool onnxl_mem_map(const OnnxlMemory *memory, const OnnxlLayout *layout, bool svg, OnnxlOutput *out,
+                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The shade of bytes with a tag in pictures. */
+unsigned onnxl_mem_shade(OnnxlTag tag);
+
 /* --budget: a finding for each assignment whose peak is above it. */
 bool onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid, uint64_t budget,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
