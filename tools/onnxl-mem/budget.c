@@ -37,24 +37,26 @@ onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBind
   return onnxl_mem_for_each(memory, grid, check_row, &check, error);
 }
 
+/* Ranges of values that are looked at before a peak counts as too irregular, and values of a range that are tried one by one. */
+enum { MAX_RANGES = 4000, FEW = 16 };
+
 /* The grid with one more symbol. */
 typedef struct Try {
+  const OnnxlMemory *memory;
   const OnnxlBindings *grid;
   OnnxlStr symbol;
   int64_t value;
   bool used;
+  int64_t limit;
+  int64_t *totals;
+  OnnxlExpr peak;
+  OnnxlExpr range; /* instead of value: of a range, an expression */
+  unsigned n_ranges;
 } Try;
 
 static bool
-try_lookup(void *data, OnnxlStr name, int64_t *ret_value)
+grid_value(const Try *try, OnnxlStr name, int64_t *ret_value)
 {
-  Try *try = data;
-
-  if (onnxl_str_equal(name, try->symbol)) {
-    try->used = true;
-    *ret_value = try->value;
-    return true;
-  }
   for (size_t i = 0; i < try->grid->count; i++)
     if (onnxl_str_equal(try->grid->items[i].name, name)) {
       *ret_value = try->grid->items[i].values[0];
@@ -63,14 +65,37 @@ try_lookup(void *data, OnnxlStr name, int64_t *ret_value)
   return false;
 }
 
+static bool
+try_lookup(void *data, OnnxlStr name, int64_t *ret_value)
+{
+  Try *try = data;
+
+  if (!onnxl_str_equal(name, try->symbol))
+    return grid_value(try, name, ret_value);
+  try->used = true;
+  *ret_value = try->value;
+  return true;
+}
+
+static OnnxlExpr
+try_replace(void *data, OnnxlStr name)
+{
+  const Try *try = data;
+  int64_t value;
+
+  if (onnxl_str_equal(name, try->symbol))
+    return try->range;
+  return grid_value(try, name, &value) ? onnxl_expr_int(try->memory->inference->pool, value) : NULL;
+}
+
 /* The peak for a value; INT64_MAX when it does not fit in 64 bits. */
 static bool
-peak_at(const OnnxlMemory *memory, Try *try, int64_t value, int64_t *totals, int64_t *ret_peak, GError **error)
+peak_at(Try *try, int64_t value, int64_t *ret_peak, GError **error)
 {
   GError *failed = NULL;
 
   try->value = value;
-  if (onnxl_memory_evaluate(memory, try_lookup, try, totals, NULL, ret_peak, &failed))
+  if (onnxl_memory_evaluate(try->memory, try_lookup, try, try->totals, NULL, ret_peak, &failed))
     return true;
   if (!g_error_matches(failed, ONNXL_ERROR, ONNXL_ERROR_LIMIT)) {
     g_propagate_error(error, failed);
@@ -81,50 +106,113 @@ peak_at(const OnnxlMemory *memory, Try *try, int64_t value, int64_t *totals, int
   return true;
 }
 
+/* Bounds of the peak for all values from first to last (INT64_MAX: no end): those of its expression with the first value plus
+ * a symbol of that range. */
+static void
+bounds(Try *try, int64_t first, int64_t last, int64_t *ret_min, int64_t *ret_max)
+{
+  OnnxlExprPool *pool = try->memory->inference->pool;
+  char name[64];
+
+  /* No model has a symbol of this name, and each range one of its own. */
+  g_snprintf(name, sizeof name, "\1%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT, first, last);
+  OnnxlExpr symbol = onnxl_expr_symbol(pool, onnxl_str(name));
+  onnxl_expr_set_bounds(pool, symbol, 0, last == INT64_MAX ? INT64_MAX : last - first);
+  try->range = onnxl_expr_add(pool, symbol, onnxl_expr_int(pool, first));
+  OnnxlExpr peak = onnxl_expr_substitute(pool, try->peak, try_replace, try);
+  try->n_ranges++;
+  *ret_min = INT64_MIN;
+  *ret_max = INT64_MAX;
+  if (peak)
+    onnxl_expr_bounds(pool, peak, ret_min, ret_max);
+}
+
+typedef enum Found { FOUND, NOT_FOUND, FAILED } Found;
+
+/* The largest value from first to last that fits, also when the peak goes up and down between them. */
+static Found
+find_largest(Try *try, int64_t first, int64_t last, int64_t *ret_value, GError **error)
+{
+  int64_t least, most;
+
+  if (last - first < FEW) {
+    for (*ret_value = last; *ret_value >= first; --*ret_value) {
+      if (!peak_at(try, *ret_value, &most, error))
+        return FAILED;
+      if (most <= try->limit)
+        return FOUND;
+    }
+    return NOT_FOUND;
+  }
+  if (try->n_ranges >= MAX_RANGES) {
+    onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "--solve %.*s: the peak goes up and down too often", ONNXL_ARG(try->symbol));
+    return FAILED;
+  }
+  bounds(try, first, last, &least, &most);
+  *ret_value = last;
+  if (least > try->limit || most <= try->limit)
+    return least > try->limit ? NOT_FOUND : FOUND;
+  int64_t middle = first + (last - first) / 2;
+  Found found = find_largest(try, middle + 1, last, ret_value, error);
+  return found == NOT_FOUND ? find_largest(try, first, middle, ret_value, error) : found;
+}
+
+/* A value from which on nothing fits. */
+static bool
+find_end(Try *try, int64_t *ret_end, GError **error)
+{
+  int64_t least, most, peak;
+
+  for (*ret_end = 1;; *ret_end *= 2) {
+    if (!peak_at(try, *ret_end, &peak, error))
+      return false;
+    if (!try->used)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: no size depends on that symbol", ONNXL_ARG(try->symbol));
+    bounds(try, *ret_end, INT64_MAX, &least, &most);
+    if (least > try->limit || peak == INT64_MAX)
+      return true;
+    if (most <= try->limit || (*ret_end > INT64_MAX / 2 && peak <= try->limit))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: the peak fits for any value%s", ONNXL_ARG(try->symbol),
+                        *ret_end > 1 ? " that is large enough" : "");
+    if (*ret_end > INT64_MAX / 2)
+      return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "--solve %.*s: it cannot be shown that no larger value fits",
+                        ONNXL_ARG(try->symbol));
+  }
+}
+
 bool
 onnxl_mem_solve(const OnnxlMemory *memory, const OnnxlBindings *grid, const char *symbol, uint64_t budget,
                 OnnxlReportFormat format, OnnxlOutput *out, bool *ret_fits, GError **error)
 {
   const OnnxlColumn columns[] = { { symbol, true }, { "peak", true }, { "budget", true } };
   g_autofree int64_t *totals = g_new(int64_t, memory->n_nodes);
-  int64_t limit = budget > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)budget;
-  int64_t fits = 0, too_large = 1, peak, best = 0;
-  Try try = { grid, onnxl_str(symbol), 0, false };
+  Try try = {
+    .memory = memory,
+    .grid = grid,
+    .symbol = onnxl_str(symbol),
+    .limit = budget > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)budget,
+    .totals = totals,
+  };
+  int64_t end, fits, peak;
 
   for (size_t i = 0; i < grid->count; i++)
     if (grid->items[i].n_values > 1)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs one value of %.*s, not %zu",
                         ONNXL_ARG(grid->items[i].name), grid->items[i].n_values);
-  for (;; too_large *= 2) {
-    if (!peak_at(memory, &try, too_large, totals, &peak, error))
-      return false;
-    if (!try.used)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %s: no size depends on that symbol", symbol);
-    if (peak > limit)
-      break;
-    fits = too_large;
-    best = peak;
-    if (too_large > INT64_MAX / 2)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %s: the peak fits for any value", symbol);
-  }
-  while (too_large - fits > 1) {
-    int64_t middle = fits + (too_large - fits) / 2;
-    if (!peak_at(memory, &try, middle, totals, &peak, error))
-      return false;
-    if (peak > limit) {
-      too_large = middle;
-    } else {
-      fits = middle;
-      best = peak;
-    }
-  }
-  *ret_fits = fits > 0;
-  if (!*ret_fits)
-    return true;
+  try.peak = onnxl_memory_upper(memory->inference, memory->peak, try_lookup, &try);
+  try.used = false;
+  if (!find_end(&try, &end, error))
+    return false;
+  Found found = end > 1 ? find_largest(&try, 1, end - 1, &fits, error) : NOT_FOUND;
+  *ret_fits = found == FOUND;
+  if (found != FOUND)
+    return found == NOT_FOUND;
+  if (!peak_at(&try, fits, &peak, error))
+    return false;
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
   onnxl_table_int64(table, fits);
-  onnxl_table_int64(table, best);
-  onnxl_table_int64(table, limit);
+  onnxl_table_int64(table, peak);
+  onnxl_table_int64(table, try.limit);
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
   return true;

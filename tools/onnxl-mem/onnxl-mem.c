@@ -104,7 +104,7 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
   if (solve) {
     bool done = onnxl_mem_solve(memory, grid, solve, budget, run->common.format, out, &fits, error);
     if (done && !fits)
-      onnxl_diag(run->sink, ONNXL_DIAG_BUDGET, NULL, "the peak is larger than the budget for %s=1 already", solve);
+      onnxl_diag(run->sink, ONNXL_DIAG_BUDGET, NULL, "the peak is larger than the budget for any value of %s", solve);
     return done;
   }
   if (budget != UINT64_MAX && !onnxl_mem_check_budget(run, memory, grid, budget, error))
