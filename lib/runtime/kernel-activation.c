@@ -125,7 +125,7 @@ typedef enum Softmax { SOFTMAX, LOG_SOFTMAX, HARDMAX } Softmax;
   {                                                                                                                \
     int64_t best = 0;                                                                                              \
     for (int64_t i = 1; i < n; i++)                                                                                \
-      if (x[i * stride] > x[best * stride])                                                                        \
+      if (x[i * stride] > x[best * stride] || (isnan(x[i * stride]) && !isnan(x[best * stride])))                  \
         best = i;                                                                                                  \
     T max = x[best * stride];                                                                                      \
     if (kind == HARDMAX) {                                                                                         \
