@@ -16,18 +16,18 @@ typedef struct OnnxlKeptBuffer {
  * than were used at one time: so the next run or layer finds pages that are there, and the process never holds more
  * than its peak. */
 typedef struct OnnxlAllocator {
-  uint64_t limit;          /* bytes that may be live at one time */
-  uint64_t live;           /* bytes of tensors and workspace that are live */
-  uint64_t peak;           /* the largest live so far */
-  uint64_t workspace;      /* live bytes of kernels' scratch buffers, part of live */
-  uint64_t workspace_peak; /* the largest workspace since onnxl_allocator_reset_workspace() */
+  uint64_t limit;           /* bytes that may be live at one time */
+  uint64_t live;            /* bytes of tensors and workspace that are live */
+  uint64_t peak;            /* the largest live so far */
+  uint64_t workspace;       /* live bytes of kernels' scratch buffers, part of live */
+  uint64_t workspace_peak;  /* the largest workspace since onnxl_allocator_reset_workspace() */
   OnnxlKeptBuffer kept[16]; /* oldest first */
   uint32_t n_kept;
   uint64_t kept_bytes;
   uint64_t used_bytes; /* of large buffers */
   uint64_t used_peak;
-  bool refused; /* a request was above the limit */
-  OnnxlArena *strings;     /* holds the texts of string tensors until the allocator is freed, so that copies are free */
+  bool refused;        /* a request was above the limit */
+  OnnxlArena *strings; /* holds the texts of string tensors until the allocator is freed, so that copies are free */
 } OnnxlAllocator;
 
 /* limit: bytes. Returns: owned; it must outlive every buffer and value made with it. */

@@ -342,6 +342,13 @@ onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *
 }
 
 bool
+onnxl_ctx_load(const OnnxlKernelContext *context, bool (*load)(GError **error), GError **error)
+{
+  g_autoptr(GError) failed = NULL;
+  return load(&failed) || onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
+}
+
+bool
 onnxl_ctx_unsupported_type(const OnnxlKernelContext *context, GError **error, int32_t elem_type)
 {
   const char *name = onnxl_data_type_name(elem_type);

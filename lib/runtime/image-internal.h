@@ -20,6 +20,9 @@ typedef bool (*OnnxlImageDecode)(OnnxlImage *image, const uint8_t *data, size_t 
 /* Sets the size and makes room for the pixels; a decoder calls it once, before it allocates anything of that size. */
 bool onnxl_image_begin(OnnxlImage *image, uint64_t width, uint64_t height) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Loads the library of a decoder. Returns false with image->failed. */
+bool onnxl_image_load(OnnxlImage *image, bool (*load)(GError **error)) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Scratch memory until the kernel returns, or NULL with image->failed. */
 void *onnxl_image_scratch(OnnxlImage *image, uint64_t count, size_t item_size) G_GNUC_WARN_UNUSED_RESULT;
 

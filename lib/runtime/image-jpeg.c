@@ -7,6 +7,14 @@
 #include <jpeglib.h>
 #include <setjmp.h>
 
+#include "runtime/library.h"
+
+#define FUNCTIONS(F)                                                                                            \
+  F(jpeg_CreateDecompress)                                                                                      \
+  F(jpeg_mem_src) F(jpeg_read_header) F(jpeg_start_decompress) F(jpeg_read_scanlines) F(jpeg_finish_decompress) \
+    F(jpeg_std_error) F(jpeg_destroy_decompress)
+ONNXL_LIBRARY("jpeg", ONNXL_SONAME_JPEG, "JPEG images", FUNCTIONS)
+
 enum { MAX_SCANS = 500 }; /* of a progressive file; each costs time for the whole image, however short it is */
 
 typedef struct Decoder {
@@ -57,10 +65,10 @@ convert_inks(const uint8_t *inks, int64_t width, bool inverted, uint8_t *rgb)
 static bool
 decode(OnnxlImage *image, Decoder *d, const uint8_t *data, size_t size)
 {
-  jpeg_create_decompress(&d->info);
+  lib.jpeg_CreateDecompress(&d->info, JPEG_LIB_VERSION, sizeof d->info);
   d->info.progress = &d->progress;
-  jpeg_mem_src(&d->info, data, size);
-  jpeg_read_header(&d->info, TRUE);
+  lib.jpeg_mem_src(&d->info, data, size);
+  lib.jpeg_read_header(&d->info, TRUE);
   bool has_inks = d->info.num_components == 4;
   d->info.out_color_space = has_inks ? JCS_CMYK : JCS_RGB;
   if (!onnxl_image_begin(image, d->info.image_width, d->info.image_height))
@@ -69,28 +77,30 @@ decode(OnnxlImage *image, Decoder *d, const uint8_t *data, size_t size)
   if (has_inks && !inks)
     return false;
   d->info.mem->max_memory_to_use = (long)MIN(onnxl_image_memory(image), (size_t)LONG_MAX);
-  jpeg_start_decompress(&d->info);
+  lib.jpeg_start_decompress(&d->info);
   while (d->info.output_scanline < d->info.output_height) {
     uint8_t *row = onnxl_image_row(image, d->info.output_scanline);
     JSAMPROW to = has_inks ? inks : row;
-    if (jpeg_read_scanlines(&d->info, &to, 1) == 1 && has_inks)
+    if (lib.jpeg_read_scanlines(&d->info, &to, 1) == 1 && has_inks)
       convert_inks(inks, image->width, d->info.saw_Adobe_marker, row);
   }
-  jpeg_finish_decompress(&d->info);
+  lib.jpeg_finish_decompress(&d->info);
   return true;
 }
 
 bool
 onnxl_image_decode_jpeg(OnnxlImage *image, const uint8_t *data, size_t size)
 {
+  if (!onnxl_image_load(image, load_library))
+    return false;
   Decoder d = { .progress.progress_monitor = check_scans };
   volatile bool good = false;
-  d.info.err = jpeg_std_error(&d.errors);
+  d.info.err = lib.jpeg_std_error(&d.errors);
   d.info.client_data = &d;
   d.errors.error_exit = fail_silently;
   d.errors.emit_message = check_warning;
   if (setjmp(d.escape) == 0)
     good = decode(image, &d, data, size);
-  jpeg_destroy_decompress(&d.info);
+  lib.jpeg_destroy_decompress(&d.info);
   return good;
 }

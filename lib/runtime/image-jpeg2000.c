@@ -3,6 +3,16 @@
 
 #include <openjpeg.h>
 
+#include "runtime/library.h"
+
+#define FUNCTIONS(F)                                                                                   \
+  F(opj_set_default_decoder_parameters)                                                                \
+  F(opj_setup_decoder) F(opj_read_header) F(opj_decode) F(opj_end_decompress) F(opj_create_decompress) \
+    F(opj_stream_create) F(opj_stream_set_user_data) F(opj_stream_set_user_data_length)                \
+      F(opj_stream_set_read_function) F(opj_stream_set_skip_function) F(opj_stream_set_seek_function)  \
+        F(opj_image_destroy) F(opj_stream_destroy) F(opj_destroy_codec)
+ONNXL_LIBRARY("jpeg2000", ONNXL_SONAME_JPEG2000, "JPEG 2000 images", FUNCTIONS)
+
 typedef struct Source {
   const uint8_t *data;
   size_t size, at;
@@ -94,8 +104,8 @@ static bool
 decode(OnnxlImage *image, opj_codec_t *codec, opj_stream_t *stream, opj_image_t **ret_decoded)
 {
   opj_dparameters_t parameters;
-  opj_set_default_decoder_parameters(&parameters);
-  if (!opj_setup_decoder(codec, &parameters) || !opj_read_header(stream, codec, ret_decoded))
+  lib.opj_set_default_decoder_parameters(&parameters);
+  if (!lib.opj_setup_decoder(codec, &parameters) || !lib.opj_read_header(stream, codec, ret_decoded))
     return false;
   const opj_image_t *header = *ret_decoded;
   if (header->x1 <= header->x0 || header->y1 <= header->y0)
@@ -108,32 +118,34 @@ decode(OnnxlImage *image, opj_codec_t *codec, opj_stream_t *stream, opj_image_t 
                           "an image of %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " pixels is too large", width,
                           height);
   }
-  return onnxl_image_begin(image, width, height) && opj_decode(codec, stream, *ret_decoded) &&
-         opj_end_decompress(codec, stream) && has_good_components(*ret_decoded);
+  return onnxl_image_begin(image, width, height) && lib.opj_decode(codec, stream, *ret_decoded) &&
+         lib.opj_end_decompress(codec, stream) && has_good_components(*ret_decoded);
 }
 
 bool
 onnxl_image_decode_jpeg2000(OnnxlImage *image, const uint8_t *data, size_t size)
 {
+  if (!onnxl_image_load(image, load_library))
+    return false;
   Source source = { data, size, 0 };
-  opj_codec_t *codec = opj_create_decompress(data[0] == 0xff ? OPJ_CODEC_J2K : OPJ_CODEC_JP2);
-  opj_stream_t *stream = opj_stream_create(MIN(size, 1 << 20), OPJ_TRUE);
+  opj_codec_t *codec = lib.opj_create_decompress(data[0] == 0xff ? OPJ_CODEC_J2K : OPJ_CODEC_JP2);
+  opj_stream_t *stream = lib.opj_stream_create(MIN(size, 1 << 20), OPJ_TRUE);
   opj_image_t *decoded = NULL;
   bool good = false;
   if (codec && stream) {
-    opj_stream_set_user_data(stream, &source, NULL);
-    opj_stream_set_user_data_length(stream, size);
-    opj_stream_set_read_function(stream, read_bytes);
-    opj_stream_set_skip_function(stream, skip_bytes);
-    opj_stream_set_seek_function(stream, seek);
+    lib.opj_stream_set_user_data(stream, &source, NULL);
+    lib.opj_stream_set_user_data_length(stream, size);
+    lib.opj_stream_set_read_function(stream, read_bytes);
+    lib.opj_stream_set_skip_function(stream, skip_bytes);
+    lib.opj_stream_set_seek_function(stream, seek);
     good = decode(image, codec, stream, &decoded);
     if (good)
       copy_pixels(image, decoded);
   }
-  opj_image_destroy(decoded);
+  lib.opj_image_destroy(decoded);
   if (stream)
-    opj_stream_destroy(stream);
+    lib.opj_stream_destroy(stream);
   if (codec)
-    opj_destroy_codec(codec);
+    lib.opj_destroy_codec(codec);
   return good;
 }

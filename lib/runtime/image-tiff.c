@@ -3,6 +3,15 @@
 
 #include <tiffio.h>
 
+#include "runtime/library.h"
+
+#define FUNCTIONS(F)                                                                                            \
+  F(TIFFGetField)                                                                                               \
+  F(TIFFRGBAImageOK) F(TIFFReadRGBAImageOriented) F(TIFFOpenOptionsAlloc) F(TIFFOpenOptionsSetErrorHandlerExtR) \
+    F(TIFFOpenOptionsSetWarningHandlerExtR) F(TIFFOpenOptionsSetMaxSingleMemAlloc) F(TIFFClientOpenExt)         \
+      F(TIFFOpenOptionsFree) F(TIFFClose)
+ONNXL_LIBRARY("tiff", ONNXL_SONAME_TIFF, "TIFF images", FUNCTIONS)
+
 typedef struct Source {
   const uint8_t *data;
   uint64_t size, at;
@@ -57,11 +66,11 @@ decode(OnnxlImage *image, TIFF *tiff)
 {
   uint32_t width = 0, height = 0;
   char message[1024];
-  if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) || !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height) ||
-      !TIFFRGBAImageOK(tiff, message) || !onnxl_image_begin(image, width, height))
+  if (!lib.TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) || !lib.TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height) ||
+      !lib.TIFFRGBAImageOK(tiff, message) || !onnxl_image_begin(image, width, height))
     return false;
   uint32_t *raster = onnxl_image_scratch(image, (uint64_t)width * height, sizeof *raster);
-  if (!raster || !TIFFReadRGBAImageOriented(tiff, width, height, raster, ORIENTATION_TOPLEFT, 1))
+  if (!raster || !lib.TIFFReadRGBAImageOriented(tiff, width, height, raster, ORIENTATION_TOPLEFT, 1))
     return false;
   for (uint64_t i = 0; i < (uint64_t)width * height; i++) {
     image->pixels[3 * i] = (uint8_t)TIFFGetR(raster[i]);
@@ -74,19 +83,21 @@ decode(OnnxlImage *image, TIFF *tiff)
 bool
 onnxl_image_decode_tiff(OnnxlImage *image, const uint8_t *data, size_t size)
 {
+  if (!onnxl_image_load(image, load_library))
+    return false;
   Source source = { data, size, 0 };
-  TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+  TIFFOpenOptions *options = lib.TIFFOpenOptionsAlloc();
   if (!options)
     return false;
-  TIFFOpenOptionsSetErrorHandlerExtR(options, be_silent, NULL);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, be_silent, NULL);
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)MAX(onnxl_image_memory(image), 1));
+  lib.TIFFOpenOptionsSetErrorHandlerExtR(options, be_silent, NULL);
+  lib.TIFFOpenOptionsSetWarningHandlerExtR(options, be_silent, NULL);
+  lib.TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)MAX(onnxl_image_memory(image), 1));
   /* "m": no attempt to map a file into memory. */
-  TIFF *tiff = TIFFClientOpenExt("image", "rm", &source, read_bytes, refuse_write, seek, close_source, size_of, NULL,
-                                 NULL, options);
-  TIFFOpenOptionsFree(options);
+  TIFF *tiff = lib.TIFFClientOpenExt("image", "rm", &source, read_bytes, refuse_write, seek, close_source, size_of,
+                                     NULL, NULL, options);
+  lib.TIFFOpenOptionsFree(options);
   bool good = tiff && decode(image, tiff);
   if (tiff)
-    TIFFClose(tiff);
+    lib.TIFFClose(tiff);
   return good;
 }

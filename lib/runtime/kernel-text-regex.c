@@ -7,7 +7,15 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "runtime/library.h"
 #include "runtime/regex-internal.h"
+
+#define FUNCTIONS(F)                                                                                                \
+  F(pcre2_code_free)                                                                                                \
+  F(pcre2_compile) F(pcre2_compile_context_create) F(pcre2_compile_context_free) F(pcre2_dfa_match)                 \
+    F(pcre2_get_error_message) F(pcre2_match_context_create) F(pcre2_match_context_free) F(pcre2_match_data_create) \
+      F(pcre2_match_data_free) F(pcre2_set_depth_limit) F(pcre2_set_heap_limit) F(pcre2_set_newline)
+ONNXL_LIBRARY("pcre2", ONNXL_SONAME_PCRE2, "RegexFullMatch", FUNCTIONS)
 
 enum { FIRST_WORKSPACE = 1 << 10, MAX_WORKSPACE = 1 << 22, MAX_HEAP_KIB = 64 << 10, MAX_DEPTH = 1000 };
 
@@ -23,10 +31,10 @@ typedef struct Matcher {
 static void
 matcher_clear(Matcher *matcher)
 {
-  pcre2_match_data_free(matcher->result);
-  pcre2_code_free(matcher->code);
-  pcre2_match_context_free(matcher->limits);
-  pcre2_compile_context_free(matcher->compile);
+  lib.pcre2_match_data_free(matcher->result);
+  lib.pcre2_code_free(matcher->code);
+  lib.pcre2_match_context_free(matcher->limits);
+  lib.pcre2_compile_context_free(matcher->compile);
   g_free(matcher->workspace);
 }
 
@@ -35,23 +43,23 @@ matcher_compile(const OnnxlKernelContext *context, Matcher *matcher, const GStri
 {
   int code;
   size_t at;
-  matcher->compile = pcre2_compile_context_create(NULL);
-  matcher->limits = pcre2_match_context_create(NULL);
+  matcher->compile = lib.pcre2_compile_context_create(NULL);
+  matcher->limits = lib.pcre2_match_context_create(NULL);
   if (!matcher->compile || !matcher->limits)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "no memory for a regular expression");
-  pcre2_set_newline(matcher->compile, PCRE2_NEWLINE_LF);
-  pcre2_set_heap_limit(matcher->limits, MAX_HEAP_KIB);
-  pcre2_set_depth_limit(matcher->limits, MAX_DEPTH);
-  matcher->code = pcre2_compile((PCRE2_SPTR)pattern->str, pattern->len,
-                                PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
-                                  PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE,
-                                &code, &at, matcher->compile);
+  lib.pcre2_set_newline(matcher->compile, PCRE2_NEWLINE_LF);
+  lib.pcre2_set_heap_limit(matcher->limits, MAX_HEAP_KIB);
+  lib.pcre2_set_depth_limit(matcher->limits, MAX_DEPTH);
+  matcher->code = lib.pcre2_compile((PCRE2_SPTR)pattern->str, pattern->len,
+                                    PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
+                                      PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE,
+                                    &code, &at, matcher->compile);
   if (!matcher->code) {
     PCRE2_UCHAR text[160];
-    pcre2_get_error_message(code, text, sizeof text);
+    lib.pcre2_get_error_message(code, text, sizeof text);
     return onnxl_ctx_invalid(context, error, "the pattern is wrong: %s", (const char *)text);
   }
-  matcher->result = pcre2_match_data_create(1, NULL);
+  matcher->result = lib.pcre2_match_data_create(1, NULL);
   if (!matcher->result)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "no memory for a regular expression");
   return true;
@@ -62,8 +70,8 @@ matcher_run(const OnnxlKernelContext *context, Matcher *matcher, OnnxlStr text, 
 {
   int found;
   do {
-    found = pcre2_dfa_match(matcher->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.size, 0, 0, matcher->result,
-                            matcher->limits, matcher->workspace, matcher->n_workspace);
+    found = lib.pcre2_dfa_match(matcher->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.size, 0, 0,
+                                matcher->result, matcher->limits, matcher->workspace, matcher->n_workspace);
     if (found != PCRE2_ERROR_DFA_WSSIZE || matcher->n_workspace >= MAX_WORKSPACE)
       break;
     matcher->n_workspace *= 4;
@@ -73,7 +81,7 @@ matcher_run(const OnnxlKernelContext *context, Matcher *matcher, OnnxlStr text, 
   if (found >= 0 || found == PCRE2_ERROR_NOMATCH)
     return true;
   PCRE2_UCHAR message[160];
-  pcre2_get_error_message(found, message, sizeof message);
+  lib.pcre2_get_error_message(found, message, sizeof message);
   bool bad_text = found <= PCRE2_ERROR_UTF8_ERR1 && found >= PCRE2_ERROR_UTF8_ERR21;
   return onnxl_ctx_fail(context, error, bad_text ? ONNXL_ERROR_INVALID : ONNXL_ERROR_LIMIT,
                         "a text cannot be matched: %s", (const char *)message);
@@ -84,6 +92,8 @@ run_regex_full_match(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   OnnxlStr pattern = onnxl_ctx_string(context, "pattern");
+  if (!onnxl_ctx_load(context, load_library, error))
+    return false;
   GString *translated = g_string_new(NULL);
   Matcher matcher = { .workspace = g_new(int, FIRST_WORKSPACE), .n_workspace = FIRST_WORKSPACE };
   size_t at = 0;

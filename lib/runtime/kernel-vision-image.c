@@ -91,6 +91,13 @@ onnxl_image_begin(OnnxlImage *image, uint64_t width, uint64_t height)
   return y != NULL;
 }
 
+bool
+onnxl_image_load(OnnxlImage *image, bool (*load)(GError **error))
+{
+  image->failed = !onnxl_ctx_load(image->context, load, image->error);
+  return !image->failed;
+}
+
 void *
 onnxl_image_scratch(OnnxlImage *image, uint64_t count, size_t item_size)
 {

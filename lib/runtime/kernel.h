@@ -93,6 +93,10 @@ bool onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErro
  * its name in the schema. Returns false. */
 bool onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* Loads a library that the kernel needs, see runtime/library.h. */
+bool onnxl_ctx_load(const OnnxlKernelContext *context, bool (*load)(GError **error),
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The element type is one this kernel has no loop for. Returns false. */
 bool onnxl_ctx_unsupported_type(const OnnxlKernelContext *context, GError **error, int32_t elem_type);
 

@@ -10,8 +10,8 @@ typedef struct OnnxlSizes OnnxlSizes;
 OnnxlSizes *onnxl_sizes_new(void);
 void onnxl_sizes_free(OnnxlSizes *sizes);
 
-/* Gives the symbols that are whole dims of info the sizes that value has there; one that has a size already keeps it. The
- * names are borrowed from info. Returns false when there is no memory. */
+/* Gives the symbols that are whole dims of info the sizes that value has there; one that has a size already keeps it.
+ * The names are borrowed from info. Returns false when there is no memory. */
 bool onnxl_sizes_bind(OnnxlSizes *sizes, const OnnxlInfo *info, const OnnxlValue *value) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Gives one symbol its size, unless it has one. name: borrowed. Returns false when there is no memory. */

@@ -3,10 +3,10 @@
 #include <time.h>
 
 enum {
-  CHAINS = 10,          /* multiply-adds under way at one time: more than latency times units of any processor */
-  TURNS = 20000,        /* of all chains: well below a millisecond */
-  FLOATS = 4 << 20,     /* of each of the three arrays: 16 MiB */
-  TRIES = 3,            /* the best one counts, since others use the machine, too */
+  CHAINS = 10,      /* multiply-adds under way at one time: more than latency times units of any processor */
+  TURNS = 20000,    /* of all chains: well below a millisecond */
+  FLOATS = 4 << 20, /* of each of the three arrays: 16 MiB */
+  TRIES = 3,        /* the best one counts, since others use the machine, too */
 };
 
 static double
@@ -17,28 +17,32 @@ seconds(void)
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Defines a function that does TURNS * CHAINS multiply-adds on vectors. Returns: their sum, so that nothing is left out. */
-#define MULTIPLY_ADDS(name, bytes)                                   \
-  static float name(void)                                            \
-  {                                                                  \
-    typedef float Lanes __attribute__((vector_size(bytes)));         \
-    Lanes sums[CHAINS];                                              \
-    for (int c = 0; c < CHAINS; c++)                                 \
-      sums[c] = (Lanes){ (float)c };                                 \
-    for (int turn = 0; turn < TURNS; turn++)                         \
-      _Pragma("GCC unroll 10") for (int c = 0; c < CHAINS; c++)      \
-        sums[c] = sums[c] * 0.999f + 0.5f;                           \
-    Lanes total = sums[0];                                           \
-    for (int c = 1; c < CHAINS; c++)                                 \
-      total += sums[c];                                              \
-    return total[0];                                                 \
+/* Defines a function that does TURNS * CHAINS multiply-adds on vectors. Returns: their sum, so that nothing is left
+ * out. target: for which processor it is compiled, or nothing. */
+#define MULTIPLY_ADDS(name, bytes, target)                   \
+  target static float name(void)                             \
+  {                                                          \
+    typedef float Lanes __attribute__((vector_size(bytes))); \
+    Lanes sums[CHAINS], total = { 0 };                       \
+    for (int c = 0; c < CHAINS; c++)                         \
+      sums[c] = (Lanes){ (float)c };                         \
+    for (int turn = 0; turn < TURNS; turn++) {               \
+      _Pragma("GCC unroll 10")                               \
+      for (int c = 0; c < CHAINS; c++)                       \
+        sums[c] = sums[c] * 0.999f + 0.5f;                   \
+    }                                                        \
+    for (int c = 0; c < CHAINS; c++)                         \
+      total += sums[c];                                      \
+    return total[0];                                         \
   }
 
-MULTIPLY_ADDS(multiply_add_4, 16)
+/* clang-format off */
+MULTIPLY_ADDS(multiply_add_4, 16, )
 #ifdef __x86_64__
-__attribute__((target("avx2,fma"))) MULTIPLY_ADDS(multiply_add_8, 32)
-__attribute__((target("avx512f"))) MULTIPLY_ADDS(multiply_add_16, 64)
+MULTIPLY_ADDS(multiply_add_8, 32, __attribute__((target("avx2,fma"))))
+MULTIPLY_ADDS(multiply_add_16, 64, __attribute__((target("avx512f"))))
 #endif
+/* clang-format on */
 
 static double
 measure_gflops(void)

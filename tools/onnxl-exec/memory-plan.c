@@ -56,7 +56,8 @@ mapped_bytes(const Session *session, OnnxlSizes *sizes)
   return sum;
 }
 
-/* The most bytes that are live at one time, and the node at which they are. False: they are not known before the run. */
+/* The most bytes that are live at one time, and the node at which they are. False: they are not known before the run.
+ */
 static bool
 planned_peak(const Session *session, OnnxlSizes *sizes, int64_t *ret_peak, uint32_t *ret_node)
 {
@@ -97,10 +98,10 @@ memory_plan_check(const Session *session, uint64_t limit, GError **error)
     peak -= mapped_bytes(session, sizes);
     if (peak > 0 && (uint64_t)peak > limit) {
       const char *path = onnxl_index_node_path(inference->index, node, session->model->arena);
-      good = onnxl_fail(error, ONNXL_ERROR_LIMIT,
-                        "%s: the run needs %" G_GINT64_FORMAT " bytes when %" G_GUINT64_FORMAT
-                        " are allowed (--max-memory)",
-                        path ? path : "a node", peak, limit);
+      good =
+        onnxl_fail(error, ONNXL_ERROR_LIMIT,
+                   "%s: the run needs %" G_GINT64_FORMAT " bytes when %" G_GUINT64_FORMAT " are allowed (--max-memory)",
+                   path ? path : "a node", peak, limit);
     }
   }
   onnxl_sizes_free(sizes);

@@ -61,7 +61,8 @@ fill_columns(Plot *plot)
 {
   uint32_t n = plot->runs.n_nodes;
 
-  plot->n_columns = MIN(n, (uint32_t)(plot->svg ? WIDTH / 3 : TEXT_WIDTH)); /* bars of less than 3 pixels run together */
+  plot->n_columns =
+    MIN(n, (uint32_t)(plot->svg ? WIDTH / 3 : TEXT_WIDTH)); /* bars of less than 3 pixels run together */
   plot->times = g_new0(int64_t, plot->n_columns);
   plot->bytes = g_new0(int64_t, plot->n_columns);
   for (uint32_t i = 0; i < n; i++) {

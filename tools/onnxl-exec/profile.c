@@ -153,7 +153,11 @@ add_percent(OnnxlTable *table, double part, double whole)
   add_number(table, whole > 0 ? 100 * part / whole : NAN, 10);
 }
 
-#define MEMORY_COLUMNS { "live", true }, { "peak", true }, { "workspace", true }
+#define MEMORY_COLUMNS                \
+  { "live", true }, { "peak", true }, \
+  {                                   \
+    "workspace", true                 \
+  }
 
 static void
 add_memory(OnnxlTable *table, const Row *row)
@@ -165,7 +169,10 @@ add_memory(OnnxlTable *table, const Row *row)
 
 #define SPEED_COLUMNS                                                                                              \
   { "min_ns", true }, { "sum_ns", true }, { "sum_percent", true }, { "gflops", true }, { "gflops_percent", true }, \
-    { "gbytes", true }, { "gbytes_percent", true }, { "kernel", false }
+    { "gbytes", true }, { "gbytes_percent", true },                                                                \
+  {                                                                                                                \
+    "kernel", false                                                                                                \
+  }
 
 static void
 add_speed(OnnxlTable *table, const Row *row, uint64_t sum_ns, uint64_t total_ns, const Machine *machine)
@@ -186,8 +193,9 @@ add_speed(OnnxlTable *table, const Row *row, uint64_t sum_ns, uint64_t total_ns,
 static void
 print_rows(const Profile *profile, const Row *rows, uint32_t n, OnnxlOutput *out)
 {
-  static const OnnxlColumn node_columns[] = { { "node", true },        { "op", false }, { "name", false },
-                                              { "duration_ns", true }, MEMORY_COLUMNS,  { "percent", true },
+  static const OnnxlColumn node_columns[] = { { "node", true },  { "op", false },
+                                              { "name", false }, { "duration_ns", true },
+                                              MEMORY_COLUMNS,    { "percent", true },
                                               SPEED_COLUMNS };
   static const OnnxlColumn op_columns[] = { { "op", false },     { "nodes", true }, { "duration_ns", true },
                                             { "percent", true }, MEMORY_COLUMNS,    SPEED_COLUMNS };
@@ -254,8 +262,8 @@ profile_free(Observer *observer)
   g_free(profile);
 }
 
-/* What the nodes compute and move. A model that cannot be inferred has a profile without it; what is wrong is the business
- * of onnxl-shapes. */
+/* What the nodes compute and move. A model that cannot be inferred has a profile without it; what is wrong is the
+ * business of onnxl-shapes. */
 static void
 prepare_costs(Profile *profile, const OnnxlModel *model)
 {
@@ -282,8 +290,9 @@ profile_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErr
   if (!exec_options.profile)
     return true;
   Profile *profile = g_new0(Profile, 1);
-  profile->observer =
-    (Observer){ .event = profile_event, .finish = profile_finish, .free = profile_free, .takes_stdout = true, .every_run = true };
+  profile->observer = (Observer){
+    .event = profile_event, .finish = profile_finish, .free = profile_free, .takes_stdout = true, .every_run = true
+  };
   *ret_observer = &profile->observer;
   profile->run = run;
   profile->plan = session->plan;
