@@ -5,6 +5,7 @@
 enum {
   WINDOW = 64,         /* bits of a set */
   MAX_SETS = 30000,    /* that are entered for one window */
+  N_SLOTS = 1 << 16,
   MAX_WORK = 10000000, /* nodes, and values at them, that are looked at in all */
 };
 
@@ -14,10 +15,25 @@ typedef struct Window {
   uint64_t needs[WINDOW]; /* which of the nodes must have run */
   uint32_t n;
   int64_t limit;      /* steps must be below */
-  GHashTable *seen;   /* sets that lead nowhere, or nowhere yet */
+  uint64_t *seen;     /* 1 + sets that lead nowhere, or nowhere yet: open addressing */
+  uint32_t n_seen;
   uint32_t found[WINDOW];
   uint64_t work;
 } Window;
+
+/* False: the set was seen before. */
+static bool
+add_seen(Window *w, uint64_t set)
+{
+  uint64_t slot = set * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+
+  for (; w->seen[slot] != 0; slot = (slot + 1) % N_SLOTS)
+    if (w->seen[slot] == set + 1)
+      return false;
+  w->seen[slot] = set + 1;
+  w->n_seen++;
+  return true;
+}
 
 static bool search(Window *w, uint64_t done, uint32_t depth);
 
@@ -40,13 +56,8 @@ search(Window *w, uint64_t done, uint32_t depth)
 
   if (depth == w->n)
     return true;
-  gint64 *set = g_new(gint64, 1);
-  *set = (gint64)done;
-  if (g_hash_table_size(w->seen) >= MAX_SETS || w->work > MAX_WORK || g_hash_table_contains(w->seen, set)) {
-    g_free(set);
+  if (w->n_seen >= MAX_SETS || w->work > MAX_WORK || !add_seen(w, done))
     return false;
-  }
-  g_hash_table_add(w->seen, set);
   w->work += w->n;
   for (uint32_t i = 0; i < w->n; i++) {
     int64_t change;
@@ -97,7 +108,7 @@ improve_window(const Schedule *schedule, uint32_t *order, uint32_t first, uint32
     schedule_step(&run, order[i]);
   memcpy(w.nodes, order + first, n * sizeof *w.nodes);
   find_needs(&w);
-  w.seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  w.seen = g_new0(uint64_t, N_SLOTS);
   while (search(&w, 0, 0)) {
     int64_t changes[WINDOW];
     improved = true;
@@ -109,9 +120,10 @@ improve_window(const Schedule *schedule, uint32_t *order, uint32_t first, uint32
     }
     for (uint32_t i = n; i-- > 0;)
       schedule_undo(&run, order[first + i], changes[i]);
-    g_hash_table_remove_all(w.seen);
+    memset(w.seen, 0, N_SLOTS * sizeof *w.seen);
+    w.n_seen = 0;
   }
-  g_hash_table_destroy(w.seen);
+  g_free(w.seen);
   *work = w.work;
   return improved;
 }
