@@ -69,7 +69,7 @@ random_graph(GRand *rand, int n)
       g_string_append_printf(text,
                              " w%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
                              "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
-                             i, i, i, from, i, i, i, i, g_rand_int_range(rand, 0, i));
+                             i, i, i, from, i, i, i, i, from);
     else
       g_string_append_printf(text, " w%d = %s (v%d)", i, kind == 5 ? "Neg" : "Softmax", from);
     g_string_append_printf(text, " v%d = Sigmoid (w%d)", i, i);
