@@ -89,3 +89,98 @@ onnxl_value_compare(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTo
   }
   return true;
 }
+
+OnnxlTolerance
+onnxl_tolerance_of(int32_t elem_type)
+{
+  switch (elem_type) {
+  case ONNXL_TYPE_FLOAT16:
+    return (OnnxlTolerance){ 0x1p-9, 1e-7 };
+  case ONNXL_TYPE_BFLOAT16:
+    return (OnnxlTolerance){ 0x1p-6, 1e-7 };
+  case ONNXL_TYPE_FLOAT8E4M3FN:
+    return (OnnxlTolerance){ 0x1p-2, 0x1p-9 };
+  case ONNXL_TYPE_FLOAT8E4M3FNUZ:
+    return (OnnxlTolerance){ 0x1p-2, 0x1p-10 };
+  case ONNXL_TYPE_FLOAT8E5M2:
+    return (OnnxlTolerance){ 0x1p-1, 0x1p-16 };
+  case ONNXL_TYPE_FLOAT8E5M2FNUZ:
+    return (OnnxlTolerance){ 0x1p-1, 0x1p-17 };
+  case ONNXL_TYPE_FLOAT8E8M0:
+    return (OnnxlTolerance){ 1, 0 };
+  case ONNXL_TYPE_FLOAT4E2M1:
+    return (OnnxlTolerance){ 1, 0.5 };
+  default:
+    return (OnnxlTolerance){ 1e-3, 1e-7 };
+  }
+}
+
+/* --- differences --- */
+
+static void
+count_number(OnnxlStatistics *statistics, double x)
+{
+  if (isnan(x))
+    statistics->nans++;
+  else if (isinf(x))
+    statistics->infinities++;
+  else {
+    statistics->min = statistics->numbers == 0 ? x : fmin(statistics->min, x);
+    statistics->max = statistics->numbers == 0 ? x : fmax(statistics->max, x);
+    statistics->mean += x; /* the sum, until the end */
+    statistics->numbers++;
+  }
+}
+
+static void
+finish_statistics(OnnxlStatistics *statistics)
+{
+  if (statistics->numbers == 0)
+    statistics->min = statistics->max = statistics->mean = NAN;
+  else
+    statistics->mean /= (double)statistics->numbers;
+}
+
+static void
+count_pair(OnnxlDifference *difference, int64_t i, double got, double want)
+{
+  if (!isfinite(got) || !isfinite(want) || got == want)
+    return;
+  double absolute = fabs(got - want), relative = want == 0 ? INFINITY : absolute / fabs(want);
+  if (difference->absolute_at < 0 || absolute > difference->absolute) {
+    difference->absolute = absolute;
+    difference->absolute_at = i;
+  }
+  if (difference->relative_at < 0 || relative > difference->relative) {
+    difference->relative = relative;
+    difference->relative_at = i;
+  }
+}
+
+bool
+onnxl_value_difference(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTolerance *tolerance,
+                       OnnxlDifference *ret_difference)
+{
+  OnnxlDifference *difference = ret_difference;
+  *difference = (OnnxlDifference){ .absolute_at = -1, .relative_at = -1 };
+  bool complex = onnxl_type_is_complex(want->elem_type);
+  if (got->kind != ONNXL_KIND_TENSOR || want->kind != ONNXL_KIND_TENSOR || got->elem_type != want->elem_type ||
+      want->elem_type == ONNXL_TYPE_STRING || got->rank != want->rank ||
+      (want->rank > 0 && memcmp(got->dims, want->dims, want->rank * sizeof *want->dims) != 0))
+    return false;
+  bool exact = !complex && !onnxl_type_is_float(want->elem_type);
+  int64_t n = complex ? onnxl_tensor_n_parts(want) : want->count;
+  difference->count = (uint64_t)n;
+  for (int64_t i = 0; i < n; i++) {
+    double a = complex ? onnxl_tensor_part(got, i) : onnxl_tensor_double(got, i);
+    double b = complex ? onnxl_tensor_part(want, i) : onnxl_tensor_double(want, i);
+    bool equal = exact && onnxl_tensor_int64(got, i) == onnxl_tensor_int64(want, i);
+    count_number(&difference->got, a);
+    count_number(&difference->want, b);
+    count_pair(difference, i, a, b);
+    difference->beyond += !equal && !close_enough(a, b, tolerance);
+  }
+  finish_statistics(&difference->got);
+  finish_statistics(&difference->want);
+  return true;
+}

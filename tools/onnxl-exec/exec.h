@@ -30,7 +30,8 @@ typedef struct ExecOptions {
   bool check_shapes, check_values;
   int fail_on; /* 0 nothing, 1 NaN, 2 infinities, 3 both */
   bool test;
-  double rtol, atol;
+  double rtol, atol; /* NAN = not given */
+  OnnxlStringList expect; /* NAME=@FILE */
   const char *compare;
   const char *batch; /* file of lines, "-" for standard input */
   const char *shard; /* I/N */

@@ -1,8 +1,10 @@
 /* onnxl-exec: runs a model. */
+#include <math.h>
+
 #include "exec.h"
 #include "support/error.h"
 
-ExecOptions exec_options = { .max_steps = ONNXL_MAX_STEPS, .rtol = 1e-3, .atol = 1e-7 };
+ExecOptions exec_options = { .max_steps = ONNXL_MAX_STEPS, .rtol = NAN, .atol = NAN };
 
 static const OnnxlOption options[] = {
   ONNXL_VALUES(
@@ -46,10 +48,11 @@ static const OnnxlOption options[] = {
   ONNXL_CHOICE(0, "fail-on", "nothing|nan|inf|nan,inf", &exec_options.fail_on,
                "stop at the first value that has one, and exit with 1"),
   ONNXL_FLAG(0, "test", &exec_options.test, "run cases with known answers: folders of model.onnx and test_data_set_*"),
-  ONNXL_NUMBER(0, "rtol", "R", &exec_options.rtol, "relative tolerance of --test and --compare (default 1e-3)"),
-  ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test and --compare (default 1e-7)"),
+  ONNXL_NUMBER(0, "rtol", "R", &exec_options.rtol, "relative tolerance of --test, --compare and --expect (default 1e-3, more for short types)"),
+  ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test, --compare and --expect (default 1e-7, more for short types)"),
   ONNXL_STRING(0, "compare", "OTHER", &exec_options.compare,
-               "run another model on the same inputs, too, and name the first value that differs"),
+               "run another model on the same inputs, too, and report values that differ, the first in detail"),
+  ONNXL_VALUES(0, "expect", "NAME=@FILE", &exec_options.expect, "compare a value of the run with a file"),
   ONNXL_STRING(0, "batch", "LIST", &exec_options.batch,
                "run once for each line of a file: a key, which names the results, and inputs as NAME=SPEC"),
   ONNXL_STRING(0, "shard", "I/N", &exec_options.shard, "of the lines of --batch take the I-th and every N-th after it"),
@@ -60,7 +63,7 @@ static const OnnxlOption options[] = {
 static bool
 watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
 {
-  static ObserverNew *const makers[] = { events_new, check_shapes_new, profile_new, trace_new,
+  static ObserverNew *const makers[] = { events_new, expect_new, check_shapes_new, profile_new, trace_new,
                                           plot_new,   watch_new,        values_new };
   bool good = true;
   for (size_t i = 0; good && i < G_N_ELEMENTS(makers); i++) {
