@@ -14,7 +14,6 @@
 typedef struct Row {
   NodeRun run;
   const char *kernel; /* variant; "function" for a call */
-  int64_t index;      /* of the node */
   uint32_t n_nodes;
   double operations, bytes; /* computed and moved; NAN = not known */
 } Row;
@@ -46,7 +45,7 @@ profile_event(Observer *observer, const OnnxlEvent *event, GError **error)
   Profile *profile = (Profile *)observer;
 
   if (event->action == ONNXL_EVENT_ADD)
-    return bind_sizes(profile, event, error);
+    return event->scope || bind_sizes(profile, event, error);
   if (event->action != ONNXL_EVENT_RUN_NODE)
     return true;
   node_runs_add(&profile->runs, event);
@@ -62,35 +61,61 @@ evaluate(const Profile *profile, OnnxlExpr amount)
   return amount && onnxl_expr_evaluate(amount, onnxl_sizes_lookup, profile->sizes, &value, NULL) ? (double)value : NAN;
 }
 
-/* One a node. Returns: owned. */
-static Row *
-make_rows(const Profile *profile)
+/* How each node of the plan is computed. Returns: owned; OnnxlNode -> OnnxlStep. */
+static GHashTable *
+find_steps(const OnnxlPlan *plan)
 {
-  Row *rows = g_new0(Row, profile->runs.n_nodes);
+  GHashTable *steps = g_hash_table_new(NULL, NULL);
 
-  for (uint32_t n = 0; n < profile->runs.n_nodes; n++) {
-    const OnnxlStep *step = &profile->plan->main->steps[n];
-    const OnnxlCost *cost = profile->costs ? &profile->costs->nodes[n] : NULL;
+  for (const OnnxlBody *body = plan->bodies; body; body = body->next)
+    for (uint32_t id = 0; id < body->index->n_nodes; id++)
+      g_hash_table_insert(steps, (gpointer)body->index->nodes[id].proto, &body->steps[id]);
+  return steps;
+}
+
+/* One a node that has run. Returns: owned. */
+static Row *
+make_rows(const Profile *profile, uint32_t *ret_n)
+{
+  Row *rows = g_new0(Row, profile->runs.n_all);
+  GHashTable *steps = find_steps(profile->plan);
+
+  *ret_n = profile->runs.n_all;
+  for (uint32_t n = 0; n < *ret_n; n++) {
+    const NodeRun *run = &profile->runs.nodes[n];
+    const OnnxlStep *step = g_hash_table_lookup(steps, run->proto);
+    const OnnxlCost *cost = profile->costs && n < profile->runs.n_nodes ? &profile->costs->nodes[n] : NULL;
     bool known = cost && !cost->at_most; /* bounds would make a node look faster than it is */
-    rows[n] = (Row){ .run = profile->runs.nodes[n],
+    rows[n] = (Row){ .run = *run,
                      .kernel = step->kernel ? step->kernel->variant : "function",
-                     .index = n,
                      .n_nodes = 1,
                      .operations = known ? evaluate(profile, cost->flops) : NAN,
                      .bytes = known ? evaluate(profile, cost->read) + evaluate(profile, cost->written) : NAN };
   }
+  g_hash_table_destroy(steps);
   return rows;
 }
 
 /* --- tables --- */
 
+/* As run: what encloses others comes first. */
+static int
+by_start(const void *a, const void *b)
+{
+  const Row *x = a, *y = b;
+  if (x->run.start_ns != y->run.start_ns)
+    return x->run.start_ns < y->run.start_ns ? -1 : 1;
+  int order = strcmp(x->run.graph, y->run.graph);
+  return order != 0 ? order : (x->run.index > y->run.index) - (x->run.index < y->run.index);
+}
+
 static int
 slower_first(const void *a, const void *b)
 {
   const Row *x = a, *y = b;
-  if (x->run.duration_ns != y->run.duration_ns)
-    return x->run.duration_ns < y->run.duration_ns ? 1 : -1;
-  return (x->index > y->index) - (x->index < y->index);
+  if (x->run.own_ns != y->run.own_ns)
+    return x->run.own_ns < y->run.own_ns ? 1 : -1;
+  return by_start(a, b);
 }
 
 static int
@@ -105,15 +130,20 @@ by_operator(const void *a, const void *b)
 {
   const Row *x = a, *y = b;
   int order = compare_operators(x, y);
-  return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+  return order != 0 ? order : by_start(a, b);
 }
 
-/* Makes the rows those of operators, slowest first. Returns: their number. */
+/* Makes the rows those of operators, slowest first. What ran inside a node counts for its own operator. Returns: their
+ * number. */
 static uint32_t
 sum_up_operators(Row *rows, uint32_t n)
 {
   uint32_t n_sums = 0;
 
+  for (uint32_t i = 0; i < n; i++) {
+    rows[i].run.duration_ns = rows[i].run.own_ns;
+    rows[i].run.min_ns = rows[i].run.own_min_ns;
+  }
   qsort(rows, n, sizeof *rows, by_operator);
   for (uint32_t i = 0; i < n; i++) {
     const Row row = rows[i];
@@ -124,6 +154,7 @@ sum_up_operators(Row *rows, uint32_t n)
     }
     last->n_nodes++;
     last->run.duration_ns += row.run.duration_ns;
+    last->run.own_ns += row.run.own_ns;
     last->run.min_ns += row.run.min_ns;
     last->run.live_bytes = MAX(last->run.live_bytes, row.run.live_bytes);
     last->run.peak_bytes = MAX(last->run.peak_bytes, row.run.peak_bytes);
@@ -190,24 +221,38 @@ add_speed(OnnxlTable *table, const Row *row, uint64_t sum_ns, uint64_t total_ns,
   onnxl_table_text(table, onnxl_str(row->kernel));
 }
 
+#define NESTED_COLUMNS                   \
+  { "graph", false }, { "trips", true }, \
+  {                                      \
+    "own_ns", true                       \
+  }
+
+static void
+add_nested(OnnxlTable *table, const Row *row)
+{
+  onnxl_table_text(table, onnxl_str(row->run.graph));
+  onnxl_table_int64(table, (int64_t)row->run.trips);
+  onnxl_table_int64(table, (int64_t)row->run.own_ns);
+}
+
 static void
 print_rows(const Profile *profile, const Row *rows, uint32_t n, OnnxlOutput *out)
 {
-  static const OnnxlColumn node_columns[] = { { "node", true },  { "op", false },
-                                              { "name", false }, { "duration_ns", true },
-                                              MEMORY_COLUMNS,    { "percent", true },
-                                              SPEED_COLUMNS };
+  static const OnnxlColumn node_columns[] = { { "node", true },        { "op", false }, { "name", false },
+                                              { "duration_ns", true }, MEMORY_COLUMNS,  { "percent", true },
+                                              SPEED_COLUMNS,           NESTED_COLUMNS };
   static const OnnxlColumn op_columns[] = { { "op", false },     { "nodes", true }, { "duration_ns", true },
                                             { "percent", true }, MEMORY_COLUMNS,    SPEED_COLUMNS };
   bool by_op = exec_options.profile_by == 1;
+  bool nested = exec_options.nested && !by_op;
   OnnxlTable *table = by_op ? onnxl_table_new(op_columns, G_N_ELEMENTS(op_columns))
-                            : onnxl_table_new(node_columns, G_N_ELEMENTS(node_columns));
+                            : onnxl_table_new(node_columns, G_N_ELEMENTS(node_columns) - (nested ? 0 : 3));
   Machine machine = machine_measure(profile->plan->allocator);
   uint64_t total_ns = node_runs_total(&profile->runs), sum_ns = 0;
 
   for (uint32_t i = 0; i < n && (exec_options.top == 0 || i < exec_options.top); i++) {
     const Row *row = &rows[i];
-    sum_ns += row->run.duration_ns;
+    sum_ns += row->run.own_ns;
     if (by_op) {
       onnxl_table_text(table, row->run.proto->op_type);
       onnxl_table_int64(table, row->n_nodes);
@@ -215,14 +260,16 @@ print_rows(const Profile *profile, const Row *rows, uint32_t n, OnnxlOutput *out
       add_percent(table, (double)row->run.duration_ns, (double)total_ns);
       add_memory(table, row);
     } else {
-      onnxl_table_int64(table, row->index);
+      onnxl_table_int64(table, row->run.index);
       onnxl_table_text(table, row->run.proto->op_type);
       onnxl_table_text(table, row->run.proto->name.data ? row->run.proto->name : ONNXL_STR(""));
       onnxl_table_int64(table, (int64_t)row->run.duration_ns);
       add_memory(table, row);
-      add_percent(table, (double)row->run.duration_ns, (double)total_ns);
+      add_percent(table, (double)row->run.own_ns, (double)total_ns);
     }
     add_speed(table, row, sum_ns, total_ns, &machine);
+    if (nested)
+      add_nested(table, row);
   }
   onnxl_table_write(table, profile->run->common.format, out);
   onnxl_table_free(table);
@@ -234,17 +281,17 @@ static bool
 profile_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **error)
 {
   Profile *profile = (Profile *)observer;
-  uint32_t n = profile->runs.n_nodes;
+  uint32_t n;
 
   (void)error;
   if (!completed)
     return true;
   node_runs_finish(&profile->runs);
-  Row *rows = make_rows(profile);
+  Row *rows = make_rows(profile, &n);
   if (exec_options.profile_by == 1)
     n = sum_up_operators(rows, n);
-  else if (exec_options.top > 0)
-    qsort(rows, n, sizeof *rows, slower_first);
+  else
+    qsort(rows, n, sizeof *rows, exec_options.top > 0 ? slower_first : by_start);
   print_rows(profile, rows, n, out);
   g_free(rows);
   return true;
@@ -293,6 +340,7 @@ profile_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErr
   profile->observer = (Observer){
     .event = profile_event, .finish = profile_finish, .free = profile_free, .takes_stdout = true, .every_run = true
   };
+  profile->observer.nested = exec_options.nested;
   *ret_observer = &profile->observer;
   profile->run = run;
   profile->plan = session->plan;
