@@ -54,8 +54,8 @@ check_options(const OnnxlRun *run, GError **error)
     { exec_options.check_values, "--check-values" }, { exec_options.fail_on != 0, "--fail-on" },
     { exec_options.repeat > 0, "--repeat" },         { exec_options.warmup > 0, "--warmup" },
     { exec_options.outputs.count > 0, "--output" },  { exec_options.compare != NULL, "--compare" },
-    { exec_options.plot != NULL, "--plot" },
-    { exec_options.expect.count > 0, "--expect" },
+    { exec_options.plot != NULL, "--plot" },         { exec_options.expect.count > 0, "--expect" },
+    { exec_options.watch.count > 0, "--watch" },     { exec_options.record != NULL, "--record" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
     if (options[i].given)

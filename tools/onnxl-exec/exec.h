@@ -32,6 +32,7 @@ typedef struct ExecOptions {
   bool test;
   double rtol, atol; /* NAN = not given */
   OnnxlStringList expect; /* NAME=@FILE */
+  const char *record;     /* file of a model */
   const char *compare;
   const char *batch; /* file of lines, "-" for standard input */
   const char *shard; /* I/N */

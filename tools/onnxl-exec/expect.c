@@ -1,6 +1,7 @@
 /* --expect NAME=@FILE: values of the run, intermediate ones included, against files. */
 #include "difference.h"
 #include "exec.h"
+#include "runtime/value-type.h"
 #include "support/error.h"
 
 typedef struct Expectation {
@@ -34,35 +35,13 @@ expect_event(Observer *observer, const OnnxlEvent *event, GError **error)
   return true;
 }
 
-/* The type of a value's message. */
-static OnnxlType *
-type_of(const OnnxlValue *value, OnnxlArena *arena)
-{
-  OnnxlType *type = ONNXL_NEW(arena, OnnxlType);
-  const OnnxlValue *item = value->n_items > 0 ? value->items[0] : NULL;
-  if (value->kind == ONNXL_KIND_TENSOR) {
-    type->tensor_type = ONNXL_NEW(arena, OnnxlTensorType);
-    *type->tensor_type = (OnnxlTensorType){ .has_elem_type = true, .elem_type = value->elem_type };
-  } else if (value->kind == ONNXL_KIND_MAP) {
-    type->map_type = ONNXL_NEW(arena, OnnxlMapType);
-    *type->map_type = (OnnxlMapType){ .key_type = item->elem_type };
-  } else if (value->kind == ONNXL_KIND_SPARSE_TENSOR)
-    type->sparse_tensor_type = ONNXL_NEW(arena, OnnxlTensorType);
-  else {
-    OnnxlElementType *element = ONNXL_NEW(arena, OnnxlElementType);
-    element->elem_type = item ? type_of(item, arena) : ONNXL_NEW(arena, OnnxlType);
-    *(value->kind == ONNXL_KIND_SEQUENCE ? &type->sequence_type : &type->optional_type) = element;
-  }
-  return type;
-}
-
 static OnnxlValue *
 read_expected(Expect *expect, const Expectation *expectation, GError **error)
 {
   OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
   char *file;
   OnnxlValue *value =
-    onnxl_input_read_file(&expect->context, type_of(expectation->value, arena), expectation->value->elem_type,
+    onnxl_input_read_file(&expect->context, onnxl_value_type(expectation->value, arena), expectation->value->elem_type,
                           onnxl_str(expectation->name), expectation->path, &file, error);
   onnxl_run_add_input(expect->run, file);
   g_free(file);

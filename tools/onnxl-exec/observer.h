@@ -29,6 +29,7 @@ typedef bool ObserverNew(OnnxlRun *run, const struct Session *session, Observer 
 ObserverNew events_new;       /* --events */
 ObserverNew watch_new;        /* --watch */
 ObserverNew expect_new;       /* --expect */
+ObserverNew record_new;       /* --record */
 ObserverNew values_new;       /* --check-values, --fail-on */
 ObserverNew check_shapes_new; /* --check-shapes */
 ObserverNew profile_new;      /* --profile */

@@ -52,6 +52,7 @@ static const OnnxlOption options[] = {
   ONNXL_NUMBER(0, "atol", "A", &exec_options.atol, "absolute tolerance of --test, --compare and --expect (default 1e-7, more for short types)"),
   ONNXL_STRING(0, "compare", "OTHER", &exec_options.compare,
                "run another model on the same inputs, too, and report values that differ, the first in detail"),
+  ONNXL_STRING(0, "record", "OUT", &exec_options.record, "write the model with the types and dims that the run met"),
   ONNXL_VALUES(0, "expect", "NAME=@FILE", &exec_options.expect, "compare a value of the run with a file"),
   ONNXL_STRING(0, "batch", "LIST", &exec_options.batch,
                "run once for each line of a file: a key, which names the results, and inputs as NAME=SPEC"),
@@ -64,7 +65,8 @@ static bool
 watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
 {
   static ObserverNew *const makers[] = { events_new, expect_new, check_shapes_new, profile_new, trace_new,
-                                          plot_new,   watch_new,        values_new };
+                                          plot_new,   watch_new,        values_new,
+                                          record_new };
   bool good = true;
   for (size_t i = 0; good && i < G_N_ELEMENTS(makers); i++) {
     Observer *observer = NULL;
@@ -132,7 +134,7 @@ static const OnnxlTool tool = {
               "  onnxl-exec --test cases/*\n"
               "      Compares with known answers.\n",
   .options = options,
-  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_FORMAT | ONNXL_COMMON_PROGRESS,
+  .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT | ONNXL_COMMON_PROGRESS,
   .max_operands = SIZE_MAX,
   .run = run_tool,
 };
