@@ -156,6 +156,31 @@ def parse(data, message="ModelProto"):
     return result
 
 
+def encoded(value):
+    """A varint."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def edited(data, change):
+    """data with change(number, value) in place of each field that is bytes; None leaves the field out."""
+    out, at = bytearray(), 0
+    while at < len(data):
+        start = at
+        key, at = varint(data, at)
+        value, at = value_at(data, at, key & 7, key >> 3)
+        new = change(key >> 3, value) if key & 7 == BYTES else value
+        if new is value:
+            out += data[start:at]
+        elif new is not None:
+            out += encoded(key) + encoded(len(new)) + new
+    return bytes(out)
+
+
 def number_of(field, value):
     return value & (2**32 - 1) if field.kind == "n" else value
 

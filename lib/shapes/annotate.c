@@ -68,10 +68,16 @@ put_type(OnnxlModel *model, OnnxlExprPool *pool, const OnnxlInfo *info, const On
       t->sparse_tensor_type = ONNXL_NEW(model->arena, OnnxlTensorType);
     if (t->sparse_tensor_type)
       put_shape(model, pool, info, dims, t->sparse_tensor_type);
-  } else if (fresh && info->kind == ONNXL_KIND_MAP) {
+  } else if (!fresh) {
+    OnnxlElementType *declared = info->kind == ONNXL_KIND_SEQUENCE   ? t->sequence_type
+                                 : info->kind == ONNXL_KIND_OPTIONAL ? t->optional_type
+                                                                     : NULL;
+    if (declared && declared->elem_type)
+      put_type(model, pool, info->element, info->element->dims, depth + 1, &declared->elem_type);
+  } else if (info->kind == ONNXL_KIND_MAP) {
     if ((t->map_type = ONNXL_NEW(model->arena, OnnxlMapType)))
       *t->map_type = (OnnxlMapType){ .has_key_type = true, .key_type = info->elem_type, .value_type = inner };
-  } else if (fresh) {
+  } else {
     OnnxlElementType *e = ONNXL_NEW(model->arena, OnnxlElementType);
     if (e)
       e->elem_type = inner;

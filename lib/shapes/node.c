@@ -1,4 +1,6 @@
 /* Access to a node's inputs, attributes and outputs for the rules. */
+#include <math.h>
+
 #include "shapes/shape-internal.h"
 
 const OnnxlInfo *
@@ -31,6 +33,15 @@ onnxl_shape_scalar(const OnnxlShapeNode *n, uint32_t i)
   uint32_t count;
   const OnnxlExpr *values = onnxl_shape_values(n, i, &count);
   return values && count == 1 ? values[0] : NULL;
+}
+
+OnnxlExpr
+onnxl_shape_number(const OnnxlShapeNode *n, uint32_t i)
+{
+  const OnnxlInfo *info = onnxl_shape_input(n, i);
+  if (info && info->reals && info->n_contents == 1 && fabs(info->reals[0]) < 1e15)
+    return onnxl_shape_lit(n, (int64_t)info->reals[0]);
+  return onnxl_shape_scalar(n, i);
 }
 
 const int64_t *

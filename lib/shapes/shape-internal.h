@@ -138,6 +138,9 @@ const OnnxlExpr *onnxl_shape_values(const OnnxlShapeNode *n, uint32_t i, uint32_
 /* The single element of input i; NULL = unknown. */
 OnnxlExpr onnxl_shape_scalar(const OnnxlShapeNode *n, uint32_t i);
 
+/* The same, also of a floating-point tensor, whose element is truncated as in the kernels. */
+OnnxlExpr onnxl_shape_number(const OnnxlShapeNode *n, uint32_t i);
+
 /* All contents of input i as literals in the arena; NULL when not all are. */
 const int64_t *onnxl_shape_literals(OnnxlShapeNode *n, uint32_t i, uint32_t *ret_count);
 

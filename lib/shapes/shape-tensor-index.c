@@ -525,5 +525,5 @@ onnxl_shape_rule_one_hot(OnnxlShapeNode *n)
     return;
   OnnxlExpr *dims = onnxl_shape_output(n, 0, indices->rank + 1);
   for (uint32_t i = 0, k = 0; i <= indices->rank; i++)
-    dims[i] = i == axis ? onnxl_shape_scalar(n, 1) : indices->dims[k++];
+    dims[i] = i == axis ? onnxl_shape_number(n, 1) : indices->dims[k++];
 }

@@ -1,7 +1,5 @@
 /* Shapes themselves and what changes a shape but no value: Shape, Size, Identity, Flatten, Squeeze, Unsqueeze,
  * Transpose, Expand, Tile, DepthToSpace, SpaceToDepth. */
-#include <math.h>
-
 #include "shapes/shape-rules.h"
 #include "shapes/slice.h"
 
@@ -220,16 +218,6 @@ onnxl_shape_rule_expand(OnnxlShapeNode *n)
     move_broadcast(n, input);
 }
 
-/* One of the numbers that Tile had at first, which may be of a floating-point type. */
-static OnnxlExpr
-old_scalar(OnnxlShapeNode *n, uint32_t i)
-{
-  const OnnxlInfo *info = onnxl_shape_input(n, i);
-  if (info && info->reals && info->n_contents == 1 && fabs(info->reals[0]) < 1e9)
-    return onnxl_shape_lit(n, (int64_t)info->reals[0]);
-  return onnxl_shape_scalar(n, i);
-}
-
 void
 onnxl_shape_rule_tile(OnnxlShapeNode *n)
 {
@@ -246,7 +234,7 @@ onnxl_shape_rule_tile(OnnxlShapeNode *n)
     uint32_t at;
     if (!onnxl_shape_expect_one(n, 1) || !onnxl_shape_expect_one(n, 2))
       return;
-    OnnxlExpr times = old_scalar(n, 1), where = old_scalar(n, 2);
+    OnnxlExpr times = onnxl_shape_number(n, 1), where = onnxl_shape_number(n, 2);
     if (!where || !onnxl_expr_is_int(where, &axis) || !onnxl_shape_axis(n, axis, input->rank, &at))
       return;
     for (uint32_t i = 0; i < input->rank; i++)

@@ -209,8 +209,9 @@ onnxl_shape_rule_non_max_suppression(OnnxlShapeNode *n)
     return;
   /* Without a limit nothing is selected; each class of each picture selects a box once at most. */
   OnnxlExpr limit = onnxl_shape_input(n, 2) ? onnxl_shape_scalar(n, 2) : onnxl_shape_lit(n, 0);
-  OnnxlExpr each = limit ? onnxl_expr_min(n->pool, onnxl_expr_max(n->pool, limit, onnxl_shape_lit(n, 0)), boxes->dims[1])
-                         : boxes->dims[1];
+  OnnxlExpr each = limit
+                     ? onnxl_expr_min(n->pool, onnxl_expr_max(n->pool, limit, onnxl_shape_lit(n, 0)), boxes->dims[1])
+                     : boxes->dims[1];
   onnxl_shape_at_most(n, 0, 0, onnxl_expr_mul(n->pool, each, onnxl_shape_product(n, scores->dims, 0, 2)));
 }
 
@@ -242,11 +243,11 @@ onnxl_shape_rule_affine_grid(OnnxlShapeNode *n)
 {
   uint32_t count;
   const OnnxlExpr *size = onnxl_shape_values(n, 1, &count);
-  const OnnxlInfo *theta = onnxl_shape_of_rank(n, 0, 3), *list = n->failed ? NULL : onnxl_shape_of_rank(n, 1, 1);
+  const OnnxlInfo *theta = onnxl_shape_of_rank(n, 0, 3);
   int64_t length = onnxl_shape_length(n, 1), rows;
-  if (n->failed)
+  if (n->failed || (!onnxl_shape_of_rank(n, 1, 1) && n->failed))
     return;
-  if (!list && theta && theta->dims[1] && onnxl_expr_is_int(theta->dims[1], &rows) && (rows == 2 || rows == 3))
+  if (length < 0 && theta && theta->dims[1] && onnxl_expr_is_int(theta->dims[1], &rows) && (rows == 2 || rows == 3))
     length = rows + 2; /* size is of no known length, but can have only one */
   if (length != 4 && length != 5) {
     if (length >= 0)
@@ -260,6 +261,8 @@ onnxl_shape_rule_affine_grid(OnnxlShapeNode *n)
   OnnxlExpr *dims = onnxl_shape_output(n, 0, (uint32_t)length);
   for (int64_t i = 0; size && i + 1 < length; i++)
     dims[i] = size[i == 0 ? 0 : i + 1];
+  if (theta && !dims[0])
+    dims[0] = theta->dims[0];
   dims[length - 1] = onnxl_shape_lit(n, length - 2);
 }
 

@@ -169,8 +169,8 @@ onnxl_shape_forget_most(OnnxlShapeScope *scope, uint32_t value)
       find_symbol(scope->run, name)->most = NULL;
 }
 
-/* A symbol of the value itself, or the name that a declaration in the main graph gave its size. Others may have been made
- * in a pass over a loop's body that does not count any more. */
+/* A symbol of the value itself, or the name that a declaration in the main graph gave its size. Others may have been
+ * made in a pass over a loop's body that does not count any more. */
 static bool
 is_of_value(const OnnxlShapeScope *scope, uint32_t value, const OnnxlShapeSymbol *symbol)
 {

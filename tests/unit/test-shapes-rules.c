@@ -68,6 +68,12 @@ static const Case cases[] = {
   { 18, "(float[N] x) => (y) { u, i, y, c = Unique (x) }", "int64[N]" },
   { 18, "(int64[N] x, int64[1] depth) => (y) <float[2] v = {0.0, 1.0}> { y = OneHot (x, depth, v) }",
     "float[N,onehot_y_1]" },
+  { 1, "(float[N,C] x) => (y) <float two = {2.0}, float axis = {0.0}> { y = Tile (x, two, axis) }", "float[2*N,C]" },
+  { 18, "(int64[N] x) => (y) <float depth = {5.0}, float[2] v = {0.0, 1.0}> { y = OneHot (x, depth, v) }",
+    "float[N,5]" },
+  { 20, "(float[N,2,K] t, int64[L] s) => (y) { y = AffineGrid (t, s) }", "float[N,affinegrid_y_1,affinegrid_y_2,2]" },
+  { 20, "(float[N,F,2] x) => (y) { y = DFT <inverse = 1, onesided = 1> (x) }", "float[N,2*F-2,1]" },
+  { 18, "(float[N,3,H] x, float[3,2,K] w) => (y) { y = ConvTranspose <strides = [2]> (x, w) }", "float[N,2,2*H+K-2]" },
   /* layers */
   { 18, "(float[N,6,H,W] x, float[4,3,5,5] w) => (y) { y = Conv <group = 2, pads = [2,2,2,2]> (x, w) }",
     "float[N,4,H,W]" },

@@ -5,6 +5,7 @@ turn, and a ratio is the median of the ratios of the rounds.
 """
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,16 @@ def program(args, name):
     """A program of this folder, made now: see meson.build."""
     subprocess.run(["ninja", "-C", args.build, "utils/bench/" + name], check=True, stdout=subprocess.DEVNULL)
     return os.path.abspath(os.path.join(args.build, "utils", "bench", name))
+
+
+def witness(name, work):
+    """A program of this folder over Debian's libonnx-dev, compiled into the folder work; None where that is not installed."""
+    out, source = os.path.join(work, name), os.path.join(ROOT, "utils", "bench", name + ".cc")
+    if not shutil.which("g++") or not os.path.exists("/usr/include/onnx/shape_inference/implementation.h"):
+        return None
+    run = subprocess.run(["g++", "-O2", "-w", "-std=gnu++17", "-DONNX_NAMESPACE=onnx", "-DONNX_ML=1", source, "-o", out,
+                          "-lonnx", "-lonnx_proto", "-lprotobuf"], stderr=subprocess.DEVNULL, check=False)
+    return out if run.returncode == 0 else None
 
 
 def machine():
