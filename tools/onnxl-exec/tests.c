@@ -6,6 +6,9 @@
 #include "runtime/test-case.h"
 #include "support/error.h"
 
+/* Folders in folders. */
+enum { MAX_DEPTH = 16 };
+
 typedef struct Tally {
   const OnnxlTestOptions *options;
   OnnxlOutput *out;
@@ -13,10 +16,10 @@ typedef struct Tally {
 } Tally;
 
 static void
-run_case(Tally *tally, const char *folder)
+run_case(Tally *tally, const char *folder, const char *name)
 {
   static const char *const words[] = { "PASS", "FAIL", "UNSUPPORTED" };
-  g_autofree char *name = g_path_get_basename(folder), *message = NULL;
+  g_autofree char *message = NULL;
   OnnxlTestResult result = onnxl_test_run(folder, tally->options, &message);
   tally->counts[result]++;
   onnxl_output_printf(tally->out, "%s %s", words[result], name);
@@ -31,30 +34,54 @@ by_name(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A folder is a case, or holds cases. */
-static bool
-run_folder(Tally *tally, const char *folder, GError **error)
+/* What stands in a folder, sorted; NULL when it cannot be read. */
+static GPtrArray *
+list_folder(const char *folder)
 {
-  if (onnxl_test_is_case(folder)) {
-    run_case(tally, folder);
-    return true;
-  }
   GDir *dir = g_dir_open(folder, 0, NULL);
   if (!dir)
-    return onnxl_fail(error, ONNXL_ERROR_IO, "%s is not a folder that can be read", folder);
+    return NULL;
   GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
   for (const char *name; (name = g_dir_read_name(dir));)
-    g_ptr_array_add(names, g_build_filename(folder, name, NULL));
+    g_ptr_array_add(names, g_strdup(name));
   g_dir_close(dir);
   g_ptr_array_sort(names, by_name);
-  bool any = false;
-  for (guint i = 0; i < names->len; i++)
-    if (onnxl_test_is_case(g_ptr_array_index(names, i))) {
-      run_case(tally, g_ptr_array_index(names, i));
-      any = true;
-    }
+  return names;
+}
+
+/* A folder is a case, or holds cases, or folders of them. name: the path from the folder that was asked for, which is how the case is
+ * called. *any is set when there is one. */
+static bool
+run_folder(Tally *tally, const char *folder, const char *name, uint32_t depth, bool *any, GError **error)
+{
+  if (onnxl_test_is_case(folder)) {
+    run_case(tally, folder, name);
+    *any = true;
+    return true;
+  }
+  GPtrArray *names = list_folder(folder);
+  if (!names)
+    return onnxl_fail(error, ONNXL_ERROR_IO, "%s is not a folder that can be read", folder);
+  bool good = true;
+  for (guint i = 0; good && i < names->len; i++) {
+    g_autofree char *path = g_build_filename(folder, g_ptr_array_index(names, i), NULL);
+    g_autofree char *inner = depth == 0 ? g_strdup(g_ptr_array_index(names, i))
+                                        : g_build_filename(name, g_ptr_array_index(names, i), NULL);
+    /* Links further down could lead around in circles. */
+    if (depth < MAX_DEPTH && g_file_test(path, G_FILE_TEST_IS_DIR) && (depth == 0 || !g_file_test(path, G_FILE_TEST_IS_SYMLINK)))
+      good = run_folder(tally, path, inner, depth + 1, any, error);
+  }
   g_ptr_array_free(names, TRUE);
-  return any || onnxl_fail(error, ONNXL_ERROR_USAGE, "%s holds no test case", folder);
+  return good;
+}
+
+static bool
+run_operand(Tally *tally, const char *folder, GError **error)
+{
+  g_autofree char *name = g_path_get_basename(folder);
+  bool any = false;
+  return run_folder(tally, folder, name, 0, &any, error) &&
+         (any || onnxl_fail(error, ONNXL_ERROR_USAGE, "%s holds no test case", folder));
 }
 
 bool
@@ -71,7 +98,7 @@ run_tests(OnnxlRun *run, GError **error)
   onnxl_output_init(&out, STDOUT_FILENO);
   bool good = true;
   for (size_t i = 0; good && i < run->operands.count; i++)
-    good = run_folder(&tally, run->operands.items[i], error);
+    good = run_operand(&tally, run->operands.items[i], error);
   if (good)
     onnxl_output_printf(&out, "%u passed, %u failed, %u skipped\n", tally.counts[ONNXL_TEST_PASS],
                         tally.counts[ONNXL_TEST_FAIL], tally.counts[ONNXL_TEST_UNSUPPORTED]);
