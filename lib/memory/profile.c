@@ -3,6 +3,7 @@
 #include "memory/profile.h"
 
 #include "memory/inplace-internal.h"
+#include "memory/bytes-internal.h"
 #include "memory/peak-internal.h"
 #include "memory/stored-internal.h"
 #include "support/error.h"
@@ -121,7 +122,7 @@ value_bytes(Profiler *p, uint32_t value)
 
   for (uint32_t i = 0; known && i < info->rank; i++)
     known = info->dims[i] != NULL;
-  OnnxlExpr bytes = onnxl_info_bytes(p->pool, info);
+  OnnxlExpr bytes = onnxl_bytes_of_value(p->inference, value, &(OnnxlKnownBytes){ p->bytes, p->handed });
   p->bytes[value] = p->handed[value] ? p->zero : bytes;
   if (!known || bytes)
     return true;
@@ -188,6 +189,15 @@ dies_here(const Profiler *p, uint32_t id, uint32_t k)
   return true;
 }
 
+/* Texts and containers have no buffer to be given away, or to be put into. */
+static bool
+has_buffer(const Profiler *p, uint32_t value)
+{
+  const OnnxlInfo *info = &p->inference->values[value];
+
+  return info->kind == ONNXL_KIND_TENSOR && onnxl_data_type_bits(info->elem_type) > 0;
+}
+
 /* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers. */
 static bool
 structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool larger)
@@ -196,7 +206,7 @@ structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool lar
   OnnxlExpr in = p->bytes[node->inputs[k]], out = p->bytes[node->outputs[o]];
   int64_t have, need;
 
-  if (!in || !out)
+  if (!in || !out || !has_buffer(p, node->inputs[k]) || !has_buffer(p, node->outputs[o]))
     return false;
   if (!larger)
     return in == out;

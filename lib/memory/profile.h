@@ -79,6 +79,10 @@ bool onnxl_memory_is_constant(const OnnxlIndexNode *node);
 const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
                                     OnnxlArena *arena, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Bytes of the initializers, those of nested graphs included, that lie in other files: they count as what they are, but are
+ * mapped and need not be resident. NULL when that does not fit in 64 bits. */
+OnnxlExpr onnxl_memory_external(const OnnxlInference *inference);
+
 /* An amount with upper bounds in place of the sizes that only a run shows, as far as they have some and lookup (may be
  * NULL) gives no value: the amount itself when it has no such size, NULL when no bound can be shown. */
 OnnxlExpr onnxl_memory_upper(const OnnxlInference *inference, OnnxlExpr amount, OnnxlExprLookup lookup, void *data);

@@ -62,7 +62,7 @@ counted_bytes(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v
   const OnnxlIndexValue *place = &frame->body->index->values[v];
 
   if (frame->memory)
-    return frame->memory->handed[v] ? 0 : onnxl_value_bytes(frame->values[v]);
+    return frame->memory->handed[v] ? 0 : onnxl_value_content_bytes(frame->values[v]);
   if (executor->options.memory || !is_main(executor, frame, v) || place->kind == ONNXL_VALUE_INPUT || place->is_output)
     return 0;
   return onnxl_value_bytes(frame->values[v]);

@@ -60,6 +60,9 @@ void onnxl_value_unref(OnnxlValue *value);
 /* Bytes that the value stands for in accounts of memory: data of tensors; strings and containers count 0. */
 uint64_t onnxl_value_bytes(const OnnxlValue *value);
 
+/* Bytes of all that is in the value: texts by their lengths, containers by their items. */
+uint64_t onnxl_value_content_bytes(const OnnxlValue *value);
+
 static inline bool
 onnxl_value_is_tensor(const OnnxlValue *value, int32_t elem_type)
 {

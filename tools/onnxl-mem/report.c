@@ -149,6 +149,10 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
     onnxl_output_printf(out, " at node %u (%.*s)", memory->peak_node,
                         ONNXL_ARG(memory->inference->index->nodes[memory->peak_node].proto->op_type));
   onnxl_output_char(out, '\n');
+  OnnxlExpr external = onnxl_memory_external(memory->inference);
+  if (external != onnxl_expr_int(pool, 0))
+    onnxl_output_printf(out, "of the initializers %s bytes are mapped from other files\n",
+                        onnxl_expr_text(pool, external).data);
 }
 
 void
@@ -319,6 +323,8 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   onnxl_mem_json_expr(&json, memory->inference->pool, memory->peak);
   json_bound(&json, memory, "bound", memory->peak);
   onnxl_json_end_object(&json);
+  onnxl_json_key(&json, "external");
+  onnxl_mem_json_expr(&json, memory->inference->pool, onnxl_memory_external(memory->inference));
   onnxl_json_key(&json, "eval");
   onnxl_json_begin_array(&json);
   if (grid->count > 0) {
