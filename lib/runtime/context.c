@@ -308,6 +308,8 @@ bool
 onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode code, const char *format, ...)
 {
   va_list args;
+  if (error && *error) /* of the first of several things that a kernel asked for at once */
+    return false;
   va_start(args, format);
   char *message = g_strdup_vprintf(format, args);
   va_end(args);

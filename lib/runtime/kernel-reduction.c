@@ -157,6 +157,8 @@ find_axes(OnnxlKernelContext *context, const OnnxlValue *x, bool reduced[ONNXL_M
     int64_t axis;
     if (!onnxl_ctx_axis(context, axes[i], x->rank, &axis, error))
       return false;
+    if (reduced[axis])
+      return onnxl_ctx_invalid(context, error, "axis %" G_GINT64_FORMAT " stands twice", axes[i]);
     reduced[axis] = true;
   }
   return true;

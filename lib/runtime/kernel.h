@@ -84,7 +84,8 @@ OnnxlValue *onnxl_ctx_tensor(OnnxlKernelContext *context, const char *name, GErr
 OnnxlValue *onnxl_ctx_attr_tensor(OnnxlKernelContext *context, const OnnxlTensor *tensor,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Fails with "NODE (Op): message". Returns false. */
+/* Fails with "NODE (Op): message". A kernel may ask for several things before it looks whether it got them: an error that
+ * is set already stays. Returns false. */
 bool onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode code, const char *format, ...)
   G_GNUC_PRINTF(4, 5);
 #define onnxl_ctx_invalid(context, error, ...) onnxl_ctx_fail((context), (error), ONNXL_ERROR_INVALID, __VA_ARGS__)

@@ -46,6 +46,10 @@ reduce(OnnxlShapeNode *n)
     uint32_t axis;
     if (!onnxl_shape_axis(n, axes[i], input->rank, &axis))
       return false;
+    if (marks[axis]) {
+      onnxl_shape_error(n, "axis %" G_GINT64_FORMAT " stands twice", axes[i]);
+      return false;
+    }
     marks[axis] = true;
   }
   reduced_dims(n, input, marks, keep);

@@ -606,7 +606,7 @@ random_input_type(RandomNode *n, const OnnxlOpParam *param, RandomInput *input)
   if (!constraint && strncmp(param->type, "tensor(", 7) == 0)
     tensors = UINT32_C(1) << onnxl_data_type_from_name(onnxl_str_n(param->type + 7, strlen(param->type) - 8));
   uint32_t sets[] = { tensors, sequences, optional_tensors, optional_sequences };
-  bool bound = constraint && !param->heterogeneous && n->bound[c] != 0 && !random_misfit(n, 60);
+  bool bound = constraint && n->bound[c] != 0 && !(param->heterogeneous ? random_chance(r, 5) : random_misfit(n, 60));
   bool wanted = n->wanted && constraint && c == n->wanted->constraint;
   uint32_t shell = (uint32_t)random_below(r, 4);
   while (sets[shell] == 0 && (sets[0] | sets[1] | sets[2] | sets[3]) != 0)

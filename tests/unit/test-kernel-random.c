@@ -189,6 +189,7 @@ run_once(Tally *tally, const OnnxlOpSchema *schema, uint64_t seed, bool show)
 static void
 test_operators(void)
 {
+  g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR); /* an error set twice */
   uint64_t runs = from_environment("ONNXL_RANDOM_RUNS", 100);
   uint64_t seed = from_environment("ONNXL_RANDOM_SEED", 1);
   const char *only = getenv("ONNXL_RANDOM_OP");
