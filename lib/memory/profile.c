@@ -30,6 +30,7 @@ typedef struct Profiler {
   OnnxlExpr *bytes;      /* by value id: of the buffer it lives in; NULL = unknown */
   bool *handed;
   const OnnxlMemory **calls;
+  OnnxlGraphPeak *graphs;
   const OnnxlBucket *recent[64]; /* by hash */
 } Profiler;
 
@@ -456,6 +457,7 @@ profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *re
   }
   *ret_peak = onnxl_peak_get(&totals);
   *ret_peak_node = *ret_peak && totals.count == 1 ? largest : ONNXL_NONE;
+  p->graphs[graph] = (OnnxlGraphPeak){ *ret_peak, *ret_peak_node };
   return true;
 }
 
@@ -502,6 +504,7 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     .bytes = ONNXL_NEW_ARRAY(arena, OnnxlExpr, index->n_values),
     .handed = ONNXL_NEW_ARRAY(arena, bool, index->n_values),
     .calls = ONNXL_NEW_ARRAY(arena, const OnnxlMemory *, index->n_nodes),
+    .graphs = ONNXL_NEW_ARRAY(arena, OnnxlGraphPeak, index->n_graphs),
   };
   uint32_t *last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values);
 
@@ -519,6 +522,7 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     .free_inputs = options->free_inputs,
     .nodes = nodes,
     .n_nodes = index->graphs[0].n_nodes,
+    .graphs = p.graphs,
     .tags = p.tags,
     .reuse = p.reuse,
     .last_use = last_use,

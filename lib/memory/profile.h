@@ -54,6 +54,12 @@ typedef struct OnnxlNodeMemory {
   const OnnxlBucket *outputs;
 } OnnxlNodeMemory;
 
+/* What a graph needs at its largest node. */
+typedef struct OnnxlGraphPeak {
+  OnnxlExpr bytes; /* NULL when not known */
+  uint32_t node;   /* position in the graph; ONNXL_NONE when it depends on the symbols */
+} OnnxlGraphPeak;
+
 typedef struct OnnxlMemory OnnxlMemory;
 struct OnnxlMemory {
   const OnnxlInference *inference;
@@ -62,6 +68,7 @@ struct OnnxlMemory {
   uint32_t n_nodes;
   OnnxlExpr peak;               /* the largest total; 0 for a graph without nodes; NULL when not known */
   uint32_t peak_node;           /* that has it; ONNXL_NONE when it depends on the symbols */
+  const OnnxlGraphPeak *graphs; /* by graph id: of one trip through a nested graph, without what it captures */
   const OnnxlTag *tags;         /* by value id */
   const uint32_t *reuse;        /* by value id: the value whose buffer it takes over, or ONNXL_NONE */
   const uint32_t *last_use;     /* by value id: last node of the value's own graph that needs it; ONNXL_NONE = unused */

@@ -12,7 +12,7 @@
 static OnnxlStringList evals, dims;
 static int inplace = ONNXL_INPLACE_SAFE;
 static int by = ONNXL_MEM_BY_NODE;
-static bool free_inputs, plan, macs, reorder, workspace;
+static bool free_inputs, plan, macs, nested, reorder, workspace;
 static uint64_t budget = UINT64_MAX;
 static const char *solve, *plot;
 static uint32_t top;
@@ -29,6 +29,7 @@ static const OnnxlOption options[] = {
              "look for an order of the nodes with a lower peak; -o and --plot are of the model in that order"),
   ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
   ONNXL_FLAG(0, "macs", &macs, "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
+  ONNXL_FLAG(0, "nested", &nested, "print the peaks of nested graphs and function bodies, too"),
   ONNXL_FLAG(0, "workspace", &workspace, "a column more: an upper bound of the scratch memory of the node's kernel"),
   ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
   ONNXL_STRING(0, "solve", "NAME", &solve, "print the largest value of a symbol whose peak fits the budget"),
@@ -45,18 +46,18 @@ static bool
 check_options(const OnnxlRun *run, GError **error)
 {
   bool sums = by != ONNXL_MEM_BY_NODE && !macs;
-  int reports = reorder + plan + (solve != NULL) + sums + macs;
+  int reports = reorder + plan + (solve != NULL) + sums + macs + nested;
 
   if (solve && budget == UINT64_MAX)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
   if (reports > 1)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --reorder, --plan, --solve, --by and --macs can be printed");
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --reorder, --plan, --solve, --by, --macs and --nested can be printed");
   if (macs && by == ONNXL_MEM_BY_TAG)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--macs has no tags: --by=op sums it up by operator");
-  if (top > 0 && (reorder || plan || solve || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
+  if (top > 0 && (reorder || plan || solve || nested || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top is for the table of nodes, for --by and for --macs");
-  if (evals.count > 0 && sums)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--by takes values of symbols from --dim");
+  if (evals.count > 0 && (sums || nested))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s takes values of symbols from --dim", nested ? "--nested" : "--by");
   if (workspace && (reports > 0 || (evals.count > 0 && run->common.format != ONNXL_FORMAT_JSON)))
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "--workspace is a column of the table of nodes, with values of symbols from --dim, and a key in JSON");
@@ -109,6 +110,8 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
   }
   if (budget != UINT64_MAX && !onnxl_mem_check_budget(run, memory, grid, budget, error))
     return false;
+  if (nested)
+    return onnxl_mem_report_nested(memory, run->common.format, out, error);
   if (macs)
     return onnxl_mem_report_macs(memory->inference, grid, by == ONNXL_MEM_BY_OP, top, run->common.format, out, error);
   if (plan) {
@@ -159,7 +162,7 @@ write_model(const OnnxlRun *run, const OnnxlMemAnalysis *analysis, GError **erro
 static bool
 write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
 {
-  bool asked = reorder || plan || macs || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
+  bool asked = reorder || plan || macs || nested || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
   OnnxlBindings grid;
   OnnxlOutput out;
 

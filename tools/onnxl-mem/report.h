@@ -52,6 +52,10 @@ bool onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top,
 bool onnxl_mem_report_macs(const OnnxlInference *inference, const OnnxlBindings *grid, bool by_op, uint32_t top,
                            OnnxlReportFormat format, OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* --nested: the peaks of the main graph, of nested graphs and of the bodies of functions, a row for each place. */
+bool onnxl_mem_report_nested(const OnnxlMemory *memory, OnnxlReportFormat format, OnnxlOutput *out,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The nodes with the largest totals, largest first. ret_rows: owned, *ret_n of them, at most top. Fails when the order
  * depends on the symbols. */
 bool onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint32_t *ret_n,
