@@ -196,7 +196,9 @@ onnxl_shape_rule_ml_zip_map(OnnxlShapeNode *n)
   const OnnxlInfo *x = onnxl_shape_of_ranks(n, 0, 1, 2);
   OnnxlExpr keys = onnxl_shape_lit(
     n, (int64_t)MAX(strings(n, "classlabels_strings"), onnxl_attr_ints(n->proto, "classlabels_int64s").count));
-  if (n->failed || (x && !onnxl_shape_equal(n, x->dims[x->rank - 1], keys, "columns and class labels") && n->failed))
+  if (x)
+    onnxl_shape_equal(n, x->dims[x->rank - 1], keys, "columns and class labels");
+  if (n->failed)
     return;
   *value = (OnnxlInfo){ .kind = ONNXL_KIND_TENSOR, .elem_type = ONNXL_TYPE_FLOAT, .has_rank = true };
   *map = (OnnxlInfo){ .kind = ONNXL_KIND_MAP, .element = value };

@@ -76,6 +76,25 @@ mark_axes(OnnxlShapeNode *n, const int64_t *axes, uint32_t count, uint32_t rank,
   return true;
 }
 
+static bool
+may_be_one(const OnnxlShapeNode *n, OnnxlExpr dim)
+{
+  return onnxl_shape_min(n, dim) <= 1 && onnxl_shape_max(n, dim) >= 1;
+}
+
+/* So many axes go, it is not known which: where there are just as many dims that can be 1, those. */
+static void
+squeeze_some(OnnxlShapeNode *n, const OnnxlInfo *input, uint32_t count)
+{
+  OnnxlExpr *dims = onnxl_shape_output(n, 0, input->rank - count);
+  uint32_t ones = 0;
+  for (uint32_t i = 0; i < input->rank; i++)
+    ones += may_be_one(n, input->dims[i]);
+  for (uint32_t i = 0, k = 0; ones == count && i < input->rank; i++)
+    if (!may_be_one(n, input->dims[i]))
+      dims[k++] = input->dims[i];
+}
+
 void
 onnxl_shape_rule_squeeze(OnnxlShapeNode *n)
 {
@@ -88,18 +107,17 @@ onnxl_shape_rule_squeeze(OnnxlShapeNode *n)
   if (present && !axes) {
     int64_t length = onnxl_shape_length(n, 1);
     if (length >= 0 && length <= input->rank)
-      onnxl_shape_output(n, 0, input->rank - (uint32_t)length);
+      squeeze_some(n, input, (uint32_t)length);
     return;
   }
   if (present && !mark_axes(n, axes, count, input->rank, marks))
     return;
   for (uint32_t i = 0; i < input->rank; i++) {
     if (!present) { /* all dims of 1: the rank depends on the symbols */
-      if (onnxl_shape_min(n, input->dims[i]) <= 1 && onnxl_shape_max(n, input->dims[i]) >= 1 &&
-          !onnxl_expr_is_int(input->dims[i], NULL))
+      if (may_be_one(n, input->dims[i]) && !onnxl_expr_is_int(input->dims[i], NULL))
         return;
       marks[i] = onnxl_shape_is(input->dims[i], 1);
-    } else if (marks[i] && (onnxl_shape_min(n, input->dims[i]) > 1 || onnxl_shape_max(n, input->dims[i]) < 1)) {
+    } else if (marks[i] && !may_be_one(n, input->dims[i])) {
       onnxl_shape_error(n, "axis %u of %s is not 1", i, onnxl_shape_text(n, input));
       return;
     }

@@ -48,6 +48,8 @@ static const Case cases[] = {
   { 11, "(float[N,1,1] x) => (y) { y = Squeeze <axes = [1, -1]> (x) }", "float[N]" },
   { 13, "(float[N,1] x) => (y) { y = Squeeze (x) }", "float[]" },
   { 13, "(float[2,1] x) => (y) { y = Squeeze (x) }", "float[2]" },
+  { 13, "(float[1,3,4] x, int64[1] axes) => (y) { y = Squeeze (x, axes) }", "float[3,4]" },
+  { 13, "(float[1,3,1] x, int64[1] axes) => (y) { y = Squeeze (x, axes) }", "float[squeeze_y_0,squeeze_y_1]" },
   { 13, "(float[N] x, int64[2] axes) => (y) { y = Unsqueeze (x, axes) }",
     "float[unsqueeze_y_0,unsqueeze_y_1,unsqueeze_y_2]" },
   { 18, "(float[N,3] x) => (y) <int64[3] r = {2, 1, 3}> { y = Expand (x, r) }", "float[2,N,3]" },
