@@ -80,6 +80,9 @@ const OnnxlAttribute *onnxl_frame_attribute(const OnnxlFrame *frame, const Onnxl
 char *onnxl_frame_node_path(const OnnxlFrame *frame, uint32_t node);
 char *onnxl_frame_graph_path(const OnnxlFrame *frame, uint32_t g);
 
+/* Puts the node's path before an error that has none yet: one of an allocation. */
+void onnxl_ctx_name_failure(const OnnxlKernelContext *context, GError **error);
+
 /* Runs graph g of the frame's body, its inputs being set in frame->values already. trip: how often the node ran it before,
  * in one execution. */
 bool onnxl_executor_run_graph(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, uint64_t trip, GError **error);

@@ -320,6 +320,16 @@ onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode
   return false;
 }
 
+void
+onnxl_ctx_name_failure(const OnnxlKernelContext *context, GError **error)
+{
+  OnnxlExecutor *executor = context->executor;
+  if (executor->failed_path || !error || !*error)
+    return;
+  executor->failed_path = onnxl_frame_node_path(context->frame, context->node);
+  g_prefix_error(error, "%s: ", executor->failed_path);
+}
+
 bool
 onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *format, ...)
 {

@@ -289,8 +289,10 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   uint64_t duration = heard ? now_ns(executor) - start : 0;
   drop_scratch(&context);
   good = good && store_outputs(&context, error);
-  if (!good)
+  if (!good) {
+    onnxl_ctx_name_failure(&context, error);
     onnxl_live_set_explain(executor, frame, error);
+  }
   uint64_t temporary = good ? onnxl_account_node_ran(executor, frame, id) : 0;
   for (uint32_t i = 0; i < node->n_inputs; i++)
     onnxl_value_unref(context.inputs[i]);

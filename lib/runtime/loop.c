@@ -65,6 +65,13 @@ void
 onnxl_loop_finish(OnnxlLoop *loop)
 {
   uint32_t rank = 0;
+  /* The other dims of an empty nest may be as large as they like. */
+  for (uint32_t i = 0; i < loop->rank; i++)
+    if (loop->dims[i] == 0) {
+      loop->dims[0] = 0;
+      loop->rank = 1;
+      return;
+    }
   for (uint32_t i = 0; i < loop->rank; i++) {
     if (loop->dims[i] == 1)
       continue;
