@@ -37,8 +37,8 @@ onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, GError **error)
   frame->memory = frame->caller ? (frame->caller->memory ? frame->caller->memory->calls[frame->caller_node] : NULL)
                                 : executor->options.memory;
   frame->buffers = g_try_new0(uint64_t, (gsize)frame->body->index->n_values + 1);
-  return frame->buffers || onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values",
-                                      frame->body->index->n_values);
+  return frame->buffers ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values", frame->body->index->n_values);
 }
 
 void
@@ -171,8 +171,9 @@ onnxl_account_enter(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t g, Onnx
   *ret_outer = executor->account;
   if (!executor->options.memory)
     return true;
-  executor->account = (OnnxlAccount){ .outer_live = ret_outer->outer_live + ret_outer->live,
-                                      .outer_peak = MAX(ret_outer->outer_peak, ret_outer->outer_live + ret_outer->peak) };
+  executor->account =
+    (OnnxlAccount){ .outer_live = ret_outer->outer_live + ret_outer->live,
+                    .outer_peak = MAX(ret_outer->outer_peak, ret_outer->outer_live + ret_outer->peak) };
   for (uint32_t i = 0; i < graph->n_inputs; i++)
     if (frame->values[graph->inputs[i]] && frame->body->index->values[graph->inputs[i]].kind == ONNXL_VALUE_INPUT &&
         !onnxl_account_add(executor, frame, graph->inputs[i], error))

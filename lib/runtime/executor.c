@@ -563,7 +563,7 @@ bind_inputs(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
 }
 
 static bool
-announce_initializers(OnnxlExecutor *executor, OnnxlValue *const *inputs, GError **error)
+announce_initializers(OnnxlExecutor *executor, GError **error)
 {
   OnnxlFrame *frame = &executor->main;
   const OnnxlIndexGraph *graph = main_graph(executor);
@@ -595,7 +595,7 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   g_clear_pointer(&executor->failed_path, g_free);
   executor->random = (OnnxlRandom){ executor->options.seed, 0 };
   bool good = onnxl_account_start(executor, inputs, error) && open_frame(executor, &executor->main, error) &&
-              bind_inputs(executor, inputs, error) && announce_initializers(executor, inputs, error) &&
+              bind_inputs(executor, inputs, error) && announce_initializers(executor, error) &&
               onnxl_executor_run_graph(executor, &executor->main, 0, 0, error);
   if (!good && executor->main.values)
     onnxl_live_set_explain(executor, &executor->main, error);

@@ -1,4 +1,6 @@
 /* --watch: every element of some values, printed as they are made. */
+#include <unistd.h>
+
 #include "exec.h"
 #include "runtime/value-print.h"
 #include "support/error.h"
