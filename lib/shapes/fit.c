@@ -99,8 +99,9 @@ onnxl_shape_expect_sizes(OnnxlShapeNode *n)
 {
   for (uint32_t i = 0; i < n->n_outputs; i++) {
     const OnnxlInfo *out = &n->outputs[i];
+    int64_t size;
     for (uint32_t k = 0; out->kind == ONNXL_KIND_TENSOR && out->has_rank && k < out->rank; k++)
-      if (out->dims[k] && onnxl_shape_max(n, out->dims[k]) < 0) {
+      if (out->dims[k] && onnxl_expr_is_int(out->dims[k], &size) && size < 0) {
         onnxl_shape_error(n, "output %u would have shape %s", i, onnxl_shape_text(n, out));
         return false;
       }
