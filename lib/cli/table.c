@@ -150,14 +150,16 @@ cell_text(const OnnxlTable *table, const Cell *cell)
   return onnxl_str_n(table->text.buffer ? table->text.buffer + cell->offset : "", cell->size);
 }
 
-/* The text as the terminal shows it, in scratch, and its width in columns. */
+/* Makes *text what the terminal shows, itself or in scratch. Returns its width in columns. */
 static uint32_t
-show_text(OnnxlOutput *scratch, OnnxlStr text)
+show_text(OnnxlOutput *scratch, OnnxlStr *text)
 {
   uint32_t width = 0, c = 0;
+  if (text->size <= UINT32_MAX && onnxl_str_plain(*text) == text->size)
+    return (uint32_t)text->size;
   scratch->used = 0;
-  onnxl_output_escaped(scratch, text);
-  OnnxlStr rest = onnxl_output_memory(scratch);
+  onnxl_output_escaped(scratch, *text);
+  OnnxlStr rest = *text = onnxl_output_memory(scratch);
   while (rest.size > 0) { /* escaped, so none is a control character */
     size_t size = onnxl_str_plain(rest);
     width += (uint32_t)size;
@@ -189,21 +191,22 @@ write_aligned(const OnnxlTable *table, OnnxlOutput *out)
   size_t rows = n_rows(table);
   g_autofree uint32_t *widths = g_new0(uint32_t, table->n_columns);
   onnxl_output_init(&scratch, -1);
-  for (size_t c = 0; c < table->n_columns; c++)
-    widths[c] = show_text(&scratch, onnxl_str(table->columns[c].title));
+  for (size_t c = 0; c < table->n_columns; c++) {
+    OnnxlStr title = onnxl_str(table->columns[c].title);
+    widths[c] = show_text(&scratch, &title);
+  }
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < table->n_columns; c++) {
       const Cell *cell = cell_at(table, r, c);
-      widths[c] = MAX(widths[c], cell->plain ? cell->width : show_text(&scratch, cell_text(table, cell)));
+      OnnxlStr text = cell_text(table, cell);
+      widths[c] = MAX(widths[c], cell->plain ? cell->width : show_text(&scratch, &text));
     }
   for (size_t line = 0; line <= rows; line++) {
     uint32_t due = 0;
     for (size_t c = 0; c < table->n_columns; c++) {
       const Cell *cell = line == 0 ? NULL : cell_at(table, line - 1, c);
       OnnxlStr text = cell ? cell_text(table, cell) : onnxl_str(table->columns[c].title);
-      uint32_t width = cell && cell->plain ? cell->width : show_text(&scratch, text);
-      if (!cell || !cell->plain)
-        text = onnxl_output_memory(&scratch);
+      uint32_t width = cell && cell->plain ? cell->width : show_text(&scratch, &text);
       due = write_aligned_cell(out, due, table->columns[c].right, widths[c] - width, text);
     }
     onnxl_output_char(out, '\n');
