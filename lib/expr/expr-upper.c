@@ -1,8 +1,10 @@
 /* Upper bounds of expressions over symbols of which only an upper bound is known. */
 #include "expr/expr-internal.h"
 
-/* Bounds of symbols by other symbols, one inside the other. */
+/* Bounds of symbols by other symbols, one inside the other; and all recursion, since each of them may be as deep as an
+ * expression can be. */
 #define MAX_CHAIN 32
+#define MAX_RECURSION (2 * MAX_DEPTH)
 
 typedef struct Upper {
   OnnxlExprPool *pool;
@@ -10,6 +12,7 @@ typedef struct Upper {
   void *data;
   GHashTable *done[2]; /* node -> lower and upper bound, so that shared parts are visited once */
   unsigned chain;
+  unsigned depth;
 } Upper;
 
 typedef enum Side { LOWER, UPPER } Side;
@@ -122,6 +125,9 @@ bound(Upper *u, OnnxlExpr e, Side side)
     return e;
   if (g_hash_table_lookup_extended(u->done[side], e, NULL, &found))
     return found;
+  if (u->depth >= MAX_RECURSION)
+    return NULL;
+  u->depth++;
   switch ((NodeKind)e->kind) {
   case NODE_INT:
     break;
@@ -144,6 +150,7 @@ bound(Upper *u, OnnxlExpr e, Side side)
     result = bound_list(u, e, side);
     break;
   }
+  u->depth--;
   g_hash_table_insert(u->done[side], (void *)e, (void *)result);
   return result;
 }
@@ -153,7 +160,7 @@ onnxl_expr_upper(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprReplace most, void *
 {
   if (!e)
     return NULL;
-  Upper u = { pool, most, data, { g_hash_table_new(NULL, NULL), g_hash_table_new(NULL, NULL) }, 0 };
+  Upper u = { pool, most, data, { g_hash_table_new(NULL, NULL), g_hash_table_new(NULL, NULL) }, 0, 0 };
   OnnxlExpr result = bound(&u, e, UPPER);
   for (int side = LOWER; side <= UPPER; side++)
     g_hash_table_destroy(u.done[side]);

@@ -102,7 +102,7 @@ each_input(const OnnxlCostNode *n, int64_t of)
 static Counts
 variadic(const OnnxlCostNode *n, int64_t of)
 {
-  return flops(n, times(n, count_out(n), n->node->n_inputs - 1 + of));
+  return flops(n, times(n, count_out(n), MAX((int64_t)n->node->n_inputs - 1, 0) + of));
 }
 
 /* One step for each element of each window. */
