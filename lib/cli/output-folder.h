@@ -10,12 +10,12 @@ typedef struct OnnxlOutputFolder {
   int slot;        /* among the names that a signal removes, or -1 */
 } OnnxlOutputFolder;
 
-/* Makes the temporary folder, named .onnxl-DIGITS as temporary files are; only SIGKILL leaves it behind. path: in a folder that
- * exists. When it fails there is nothing to abort. */
+/* Makes the temporary folder, named .onnxl-DIGITS as temporary files are; only SIGKILL leaves it behind. path: in a
+ * folder that exists. When it fails there is nothing to abort. */
 bool onnxl_output_folder_open(OnnxlOutputFolder *folder, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Syncs the files, which may have been written with ONNXL_OUTPUT_NO_SYNC, and puts the folder in its place. One that is there
- * already is replaced. folder is done with, whatever the result. */
+/* Syncs the files, which may have been written with ONNXL_OUTPUT_NO_SYNC, and puts the folder in its place. One that is
+ * there already is replaced. folder is done with, whatever the result. */
 bool onnxl_output_folder_commit(OnnxlOutputFolder *folder, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Drops what was written. Does nothing after a commit. */

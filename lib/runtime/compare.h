@@ -13,8 +13,8 @@ typedef struct OnnxlTolerance {
 bool onnxl_value_compare(const OnnxlValue *got, const OnnxlValue *want, const OnnxlTolerance *tolerance,
                          char **ret_message);
 
-/* What values of an element type may differ by when two programs compute the same: 1e-3 and 1e-7, as --test has them, and for
- * types of fewer digits two units in the last place and at least their smallest number. */
+/* What values of an element type may differ by when two programs compute the same: 1e-3 and 1e-7, as --test has them,
+ * and for types of fewer digits two units in the last place and at least their smallest number. */
 OnnxlTolerance onnxl_tolerance_of(int32_t elem_type);
 
 /* The numbers of a tensor; NaN and infinities are only counted. A complex number is two. */
@@ -25,8 +25,8 @@ typedef struct OnnxlStatistics {
 
 /* How two tensors of numbers differ, element by element; of complex ones, part by part. */
 typedef struct OnnxlDifference {
-  uint64_t count, beyond;          /* elements; of these, beyond the tolerance */
-  double absolute, relative;       /* the largest differences of pairs of numbers; relative to what is wanted */
+  uint64_t count, beyond;           /* elements; of these, beyond the tolerance */
+  double absolute, relative;        /* the largest differences of pairs of numbers; relative to what is wanted */
   int64_t absolute_at, relative_at; /* where, -1 = nowhere */
   OnnxlStatistics got, want;
 } OnnxlDifference;

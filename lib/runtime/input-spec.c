@@ -111,7 +111,7 @@ fill(const OnnxlInputContext *context, const OnnxlIndexValue *place, Fill how, G
     size_t n = (size_t)MIN(value->count - first, FILL_BLOCK);
     for (size_t i = 0; i < n; i++)
       if (how == FILL_RANDOM)
-        block[i] = onnxl_type_is_float(type)   ? 2 * random_unit(&state) - 1
+        block[i] = onnxl_type_is_float(type) ? 2 * random_unit(&state) - 1
                    : type == ONNXL_TYPE_BOOL ? random_unit(&state) < 0.5
                                              : floor(random_unit(&state) * 2);
       else
@@ -293,9 +293,9 @@ static void
 split_archive(const char *path, char **ret_path, const char **ret_key)
 {
   const char *colon = g_strrstr(path, ".npz:");
-  *ret_path = colon                              ? g_strndup(path, (gsize)(colon - path) + 4)
+  *ret_path = colon                            ? g_strndup(path, (gsize)(colon - path) + 4)
               : g_str_has_suffix(path, ".npz") ? g_strdup(path)
-                                                 : NULL;
+                                               : NULL;
   *ret_key = colon ? colon + 5 : NULL;
 }
 
@@ -345,7 +345,8 @@ onnxl_input_read_file(OnnxlInputContext *context, const OnnxlType *type, int32_t
   const char *key;
   *ret_file = NULL;
   if (standard && context->no_stdin) {
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "@- cannot be the value of %.*s: it is one file for many runs", ONNXL_ARG(name));
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "@- cannot be the value of %.*s: it is one file for many runs",
+               ONNXL_ARG(name));
     return NULL;
   }
   split_archive(path, &archive, &key);

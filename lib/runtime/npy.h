@@ -1,5 +1,5 @@
-/* numpy's .npy files. Types that numpy lacks are stored as raw bytes (V1, V2; numpy.load(…).view(ml_dtypes.bfloat16) has the
- * values), 4- and 2-bit elements one a byte, texts as UTF-32 (U), all as long as the longest. */
+/* numpy's .npy files. Types that numpy lacks are stored as raw bytes (V1, V2; numpy.load(…).view(ml_dtypes.bfloat16)
+ * has the values), 4- and 2-bit elements one a byte, texts as UTF-32 (U), all as long as the longest. */
 #ifndef ONNXL_RUNTIME_NPY_H
 #define ONNXL_RUNTIME_NPY_H
 

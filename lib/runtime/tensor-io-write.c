@@ -1,7 +1,7 @@
 #include "runtime/tensor-io.h"
 
-/* The messages are written as they are walked, so that the bytes of tensors go out from where they lie; their sizes, which stand in
- * front of them, are computed by the same walk without an output. */
+/* The messages are written as they are walked, so that the bytes of tensors go out from where they lie; their sizes,
+ * which stand in front of them, are computed by the same walk without an output. */
 typedef struct Writer {
   OnnxlOutput *out; /* NULL: only count */
   uint64_t size;
@@ -47,7 +47,8 @@ static void put_value(Writer *writer, const OnnxlValue *value);
 
 /* A field that is a message. put: writes its fields. */
 static void
-put_message(Writer *writer, uint32_t field, void (*put)(Writer *writer, const OnnxlValue *value), const OnnxlValue *value)
+put_message(Writer *writer, uint32_t field, void (*put)(Writer *writer, const OnnxlValue *value),
+            const OnnxlValue *value)
 {
   Writer count = { 0 };
   put(&count, value);
@@ -123,8 +124,8 @@ put_scalars(Writer *writer, const OnnxlValue *values)
   uint64_t size = values->count > 0 ? values->bytes / (uint64_t)values->count : 0;
   put_number(writer, 2, 1);
   for (int64_t i = 0; i < values->count; i++) {
-    OnnxlValue *scalar =
-      onnxl_value_new_borrowed(values->allocator, values->elem_type, 0, NULL, (const char *)values->data + (size_t)i * size);
+    OnnxlValue *scalar = onnxl_value_new_borrowed(values->allocator, values->elem_type, 0, NULL,
+                                                  (const char *)values->data + (size_t)i * size);
     put_message(writer, 3, put_tensor, scalar);
     onnxl_value_unref(scalar);
   }

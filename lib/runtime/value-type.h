@@ -4,8 +4,8 @@
 
 #include "runtime/value.h"
 
-/* The type with all that is known: of tensors the element type and the dims, of containers the type of the first item, without
- * dims. Returns: in arena; NULL when that is exhausted. */
+/* The type with all that is known: of tensors the element type and the dims, of containers the type of the first item,
+ * without dims. Returns: in arena; NULL when that is exhausted. */
 OnnxlType *onnxl_value_type(const OnnxlValue *value, OnnxlArena *arena);
 
 #endif

@@ -125,11 +125,7 @@ test_tear_down(void)
   g_free(target);
 }
 
-UNIT_MAIN("output folder",
-  { "set up", test_set_up },
-  { "appears whole", test_appears_whole },
-  { "replaces", test_replaces },
-  { "abort leaves the old one", test_abort_leaves_the_old_one },
-  { "a signal removes it", test_a_signal_removes_it },
-  { "errors", test_errors },
-  { "tear down", test_tear_down })
+UNIT_MAIN("output folder", { "set up", test_set_up }, { "appears whole", test_appears_whole },
+          { "replaces", test_replaces }, { "abort leaves the old one", test_abort_leaves_the_old_one },
+          { "a signal removes it", test_a_signal_removes_it }, { "errors", test_errors },
+          { "tear down", test_tear_down })

@@ -106,7 +106,8 @@ key_fault(const char *key)
   if (strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") != strlen(key) || *key == '.' ||
       *key == '\0')
     return g_strdup_printf("the key \"%s\" may only have letters, digits, '_', '-' and, not at the front, '.'", key);
-  return strlen(key) > MAX_KEY ? g_strdup_printf("the key has %zu bytes when %d are allowed", strlen(key), MAX_KEY) : NULL;
+  return strlen(key) > MAX_KEY ? g_strdup_printf("the key has %zu bytes when %d are allowed", strlen(key), MAX_KEY)
+                               : NULL;
 }
 
 static void

@@ -59,7 +59,8 @@ check_options(const OnnxlRun *run, GError **error)
   };
   for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
     if (options[i].given)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s is about one run and cannot be given with --batch", options[i].name);
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s is about one run and cannot be given with --batch",
+                        options[i].name);
   if (!run->input && strcmp(exec_options.batch, "-") == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "model and batch cannot both come from standard input");
   return true;
@@ -253,7 +254,9 @@ run_batch(OnnxlRun *run, GError **error)
   batch.keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   onnxl_progress_init(&batch.progress, run, "lines", batch_list_count(&batch.list));
   GError *failed = NULL;
-  bool good = open_session(&batch, &failed) && (!exec_options.output_dir || outputs_make_folder(exec_options.output_dir, &failed)) && run_lines(&batch, &failed);
+  bool good = open_session(&batch, &failed) &&
+              (!exec_options.output_dir || outputs_make_folder(exec_options.output_dir, &failed)) &&
+              run_lines(&batch, &failed);
   if (failed)
     session_explain(&batch.session, run, failed, error);
   if (good)

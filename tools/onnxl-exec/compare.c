@@ -9,13 +9,14 @@ enum { MAX_ROWS = 20 };
 /* A value that the first model computed. */
 typedef struct Entry {
   char *name, *type;
-  OnnxlValue *value; /* until it has been compared */
-  int64_t node;      /* -1 = none */
-  char *op, *other_op; /* of the nodes that made it; NULL = none */
+  OnnxlValue *value;      /* until it has been compared */
+  int64_t node;           /* -1 = none */
+  char *op, *other_op;    /* of the nodes that made it; NULL = none */
   Difference *difference; /* NULL: the other model has no such value */
 } Entry;
 
-/* Both models' observers fill the same list: the first adds entries, in the order of execution, the other compares with them. */
+/* Both models' observers fill the same list: the first adds entries, in the order of execution, the other compares with
+ * them. */
 typedef struct Comparison {
   GPtrArray *entries;
   GHashTable *by_name; /* of entries whose value waits */
@@ -152,8 +153,8 @@ print_first(const Entry *entry, OnnxlOutput *out)
 static void
 print_table(const Comparison *comparison, OnnxlReportFormat format, OnnxlOutput *out)
 {
-  static const OnnxlColumn columns[] = { { "node", true },         { "op", false },          { "name", false },
-                                         { "type", false },        { "beyond", true },       { "elements", true },
+  static const OnnxlColumn columns[] = { { "node", true },         { "op", false },         { "name", false },
+                                         { "type", false },        { "beyond", true },      { "elements", true },
                                          { "max_absolute", true }, { "max_relative", true } };
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
   uint32_t rows = 0;

@@ -103,7 +103,8 @@ json_statistics(OnnxlJson *json, const char *key, const OnnxlStatistics *statist
 }
 
 static void
-json_largest(OnnxlJson *json, const Difference *difference, const char *key, double largest, const char *at_key, int64_t at)
+json_largest(OnnxlJson *json, const Difference *difference, const char *key, double largest, const char *at_key,
+             int64_t at)
 {
   onnxl_json_key(json, key);
   onnxl_json_double(json, largest);

@@ -21,8 +21,8 @@ void difference_free(Difference *difference);
 /* "[0,3]", the place of element i. Returns: owned. */
 char *difference_place(const Difference *difference, int64_t i);
 
-/* "1 of 2 elements are beyond rtol 0.001 and atol 1e-07; the largest absolute difference is 1 at [0], …". Returns: owned; NULL
- * without numbers. */
+/* "1 of 2 elements are beyond rtol 0.001 and atol 1e-07; the largest absolute difference is 1 at [0], …". Returns:
+ * owned; NULL without numbers. */
 char *difference_extent(const Difference *difference);
 /* "min 0, max 1, mean 0.5" and, where there are some, "2 NaN, 1 infinite". Returns: owned. */
 char *difference_statistics(const OnnxlStatistics *statistics);

@@ -56,8 +56,8 @@ report(Expect *expect, const Expectation *expectation, const Difference *differe
   g_autofree char *got = extent ? difference_statistics(&difference->numbers.got) : NULL;
   g_autofree char *want = extent ? difference_statistics(&difference->numbers.want) : NULL;
   onnxl_diag(expect->run->sink, ONNXL_DIAG_EXPECT, NULL, "%s is not what %s says: %s%s%s%s%s%s%s", expectation->name,
-             expectation->path, difference->message, extent ? "; " : "", extent ? extent : "", extent ? "; the value has " : "",
-             extent ? got : "", extent ? ", the file " : "", extent ? want : "");
+             expectation->path, difference->message, extent ? "; " : "", extent ? extent : "",
+             extent ? "; the value has " : "", extent ? got : "", extent ? ", the file " : "", extent ? want : "");
 }
 
 static bool

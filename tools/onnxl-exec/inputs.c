@@ -49,12 +49,14 @@ no_such_input(const OnnxlExecutor *executor, const char *text, GError **error)
     names[i] = g_strndup(onnxl_executor_input(executor, i)->name.data, onnxl_executor_input(executor, i)->name.size);
   const char *equals = strchr(text, '=');
   const char *nearest =
-    equals ? onnxl_nearest(onnxl_str_n(text, (size_t)(equals - text)), (const char *const *)names, MIN(n, MAX_NAMES)) : NULL;
+    equals ? onnxl_nearest(onnxl_str_n(text, (size_t)(equals - text)), (const char *const *)names, MIN(n, MAX_NAMES))
+           : NULL;
   g_autofree char *all = g_strjoinv(", ", names);
   if (!equals)
     onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: NAME=SPEC is needed", text);
   else if (nearest)
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: the model has no such input; did you mean '%s'?", text, nearest);
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: the model has no such input; did you mean '%s'?", text,
+               nearest);
   else
     onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: the model has no such input; it has %s%s", text,
                n > 0 ? all : "none", n > MAX_NAMES ? ", …" : "");
@@ -104,7 +106,8 @@ session_complete_inputs(Session *session, GError **error)
     if (session->inputs[i] || place->kind == ONNXL_VALUE_INITIALIZER)
       continue;
     if (!exec_options.random)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %.*s has no value: give it as --input %.*s=…, or use --random",
+      return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                        "the input %.*s has no value: give it as --input %.*s=…, or use --random",
                         ONNXL_ARG(place->name), ONNXL_ARG(place->name));
     if (!(session->inputs[i] = onnxl_input_read(&session->context, place, "random", &file, error)))
       return false;

@@ -81,7 +81,8 @@ safe_name(const char *name, GHashTable *taken)
   return g_string_free(safe, FALSE);
 }
 
-/* As .npy, or as the message of ONNX where the name asks for it, or where there is no name to ask and the value is no array. */
+/* As .npy, or as the message of ONNX where the name asks for it, or where there is no name to ask and the value is no
+ * array. */
 static bool
 write_value(const OnnxlValue *value, const char *path, int flags, GError **error)
 {

@@ -13,6 +13,7 @@ bool outputs_write_folder(const Session *session, const Dump *dump, const char *
 /* True when the folder has a file for every output. */
 bool outputs_are_in(const Session *session, const char *folder);
 /* Prints outputs and dumped values with the key of a line of a batch. */
-void outputs_print_line(const OnnxlRun *run, const Session *session, const Dump *dump, const char *key, OnnxlOutput *out);
+void outputs_print_line(const OnnxlRun *run, const Session *session, const Dump *dump, const char *key,
+                        OnnxlOutput *out);
 
 #endif

@@ -67,7 +67,8 @@ add_entries(Record *record, const uint32_t *counts)
   OnnxlArena *arena = record->model->arena;
   OnnxlValueInfo **next = ONNXL_NEW_ARRAY(arena, OnnxlValueInfo *, index->n_graphs);
   for (uint32_t g = 0; next && g < index->n_graphs; g++)
-    if (counts[g] > 0 && !(next[g] = ONNXL_EXTEND(arena, &((OnnxlGraph *)index->graphs[g].proto)->value_info, counts[g])))
+    if (counts[g] > 0 &&
+        !(next[g] = ONNXL_EXTEND(arena, &((OnnxlGraph *)index->graphs[g].proto)->value_info, counts[g])))
       return false;
   for (uint32_t v = 0; next && v < index->n_values; v++) {
     const OnnxlIndexValue *value = &index->values[v];

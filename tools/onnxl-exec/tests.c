@@ -49,8 +49,8 @@ list_folder(const char *folder)
   return names;
 }
 
-/* A folder is a case, or holds cases, or folders of them. name: the path from the folder that was asked for, which is how the case is
- * called. *any is set when there is one. */
+/* A folder is a case, or holds cases, or folders of them. name: the path from the folder that was asked for, which is
+ * how the case is called. *any is set when there is one. */
 static bool
 run_folder(Tally *tally, const char *folder, const char *name, uint32_t depth, bool *any, GError **error)
 {
@@ -65,10 +65,11 @@ run_folder(Tally *tally, const char *folder, const char *name, uint32_t depth, b
   bool good = true;
   for (guint i = 0; good && i < names->len; i++) {
     g_autofree char *path = g_build_filename(folder, g_ptr_array_index(names, i), NULL);
-    g_autofree char *inner = depth == 0 ? g_strdup(g_ptr_array_index(names, i))
-                                        : g_build_filename(name, g_ptr_array_index(names, i), NULL);
+    g_autofree char *inner =
+      depth == 0 ? g_strdup(g_ptr_array_index(names, i)) : g_build_filename(name, g_ptr_array_index(names, i), NULL);
     /* Links further down could lead around in circles. */
-    if (depth < MAX_DEPTH && g_file_test(path, G_FILE_TEST_IS_DIR) && (depth == 0 || !g_file_test(path, G_FILE_TEST_IS_SYMLINK)))
+    if (depth < MAX_DEPTH && g_file_test(path, G_FILE_TEST_IS_DIR) &&
+        (depth == 0 || !g_file_test(path, G_FILE_TEST_IS_SYMLINK)))
       good = run_folder(tally, path, inner, depth + 1, any, error);
   }
   g_ptr_array_free(names, TRUE);
