@@ -1,5 +1,5 @@
-/* What inputs and attributes of an operator have to do with each other, so that random nodes get to a result where random
- * shapes and values hardly ever fit. A recipe is a line of items, " ; " separates alternatives:
+/* What inputs and attributes of an operator have to do with each other, so that random nodes get to a result where
+ * random shapes and values hardly ever fit. A recipe is a line of items, " ; " separates alternatives:
  *
  *   NAME[DIM,DIM]           the input has these dims; "..." stands for dims that are the same all over the node
  *   NAME[DIM]{A,B}          and these values, from the start again when they are too few
@@ -9,8 +9,8 @@
  *   NAME=@T                 the number of the element type that constraint T has taken
  *   NAME=@T[DIM]{A,B}       a tensor of that type; of a type itself in place of T
  *
- * A, B, DIM: sums of products such as 2HE+1, where each letter is a small size of the node's own and # the number of outputs.
- * Items that the operator's version does not have are passed over; inputs and attributes without an item are left to
+ * A, B, DIM: sums of products such as 2HE+1, where each letter is a small size of the node's own and # the number of
+ * outputs. Items that the operator's version does not have are passed over; inputs and attributes without an item are left to
  * chance. */
 #ifndef ONNXL_TESTS_RANDOM_RECIPE_H
 #define ONNXL_TESTS_RANDOM_RECIPE_H
@@ -32,7 +32,8 @@ typedef struct RandomSizes {
 #define STUMP                                                                                                          \
   "X[N,2] nodes_treeids=[0,0,0] nodes_nodeids=[0,1,2] nodes_featureids=[1,0,0] "                                       \
   "nodes_modes=[\"BRANCH_LEQ\",\"LEAF\",\"LEAF\"] nodes_truenodeids=[1,0,0] nodes_falsenodeids=[2,0,0] "
-#define CLASSES STUMP "nodes_values=[1,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,1] class_weights=[1,2] "
+#define CLASSES \
+  STUMP "nodes_values=[1,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,1] class_weights=[1,2] "
 #define TARGETS STUMP "n_targets=2 target_treeids=[0,0] target_nodeids=[1,2] target_ids=[0,1] "
 #define SVM "X[N,2] kernel_type=\"LINEAR\" kernel_params=[1,1,1] coefficients=[1,2] support_vectors=[1,2,3,4] "
 #define LINEAR "X[N,2] coefficients=[1,2,3,4] intercepts=[0,1] "
@@ -178,10 +179,10 @@ static const struct {
   { "SplitToSequence", "input[A,B] split[]{1} axis=0" },
   { "Squeeze", "data[1,A] axes=[0] axes[1]{0}" },
   { "TensorScatter", "past_cache[B,H,S+2,D] update[B,H,S,D] write_indices[B]{0..3}" },
-  { "TfIdfVectorizer", "X[N,6]{1..5} max_gram_length=2 min_gram_length=1 max_skip_count=0 mode=\"TF\" ngram_counts=[0,2] "
-                       "ngram_indexes=[0,1,2] pool_int64s=[1,2,2,3] ; "
-                       "X[N,6]{1..5} max_gram_length=2 min_gram_length=1 max_skip_count=1 mode=\"IDF\" ngram_counts=[0,2] "
-                       "ngram_indexes=[0,1,2] pool_strings=[\"1\",\"2\",\"2\",\"3\"]" },
+  { "TfIdfVectorizer", "X[N,6]{1..5} max_gram_length=2 min_gram_length=1 max_skip_count=0 mode=\"TF\" "
+                       "ngram_counts=[0,2] ngram_indexes=[0,1,2] pool_int64s=[1,2,2,3] ; "
+                       "X[N,6]{1..5} max_gram_length=2 min_gram_length=1 max_skip_count=1 mode=\"IDF\" "
+                       "ngram_counts=[0,2] ngram_indexes=[0,1,2] pool_strings=[\"1\",\"2\",\"2\",\"3\"]" },
   { "Tile", "input[A,B] repeats[2]{1..4} tiles[1]{2} axis[1]{1}" },
   { "TopK", "X[A,B+2] K[1]{0..4} k=2 axis=1" },
   { "TreeEnsemble", "X[N,2] n_targets=1 tree_roots=[0] nodes_featureids=[1] nodes_splits=@T[1]{1} "

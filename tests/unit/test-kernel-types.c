@@ -1,5 +1,6 @@
-/* Every row of the operator table runs with every type that its constraints allow: for each of them random nodes that fit
- * are tried until one gives a result in which the constraint has taken that type. ONNXL_TYPES_OP: only this operator. */
+/* Every row of the operator table runs with every type that its constraints allow: for each of them random nodes that
+ * fit are tried until one gives a result in which the constraint has taken that type. ONNXL_TYPES_OP: only this
+ * operator. */
 #include "random-run.h"
 
 enum { MAX_MEMORY = 16 << 20, MAX_TRIES = 400 };
