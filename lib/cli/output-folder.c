@@ -62,10 +62,37 @@ sync_files(const char *path, GError **error)
   return saved_errno == 0 || onnxl_error_errno(error, saved_errno, "cannot sync the folder %s", path);
 }
 
+static bool
+is_file(int dir, const char *name)
+{
+  struct stat status;
+  return fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+/* A folder is replaced only by one that has all of its files: what somebody else put there would be lost. */
+static bool
+check_replaced(const OnnxlOutputFolder *folder, GError **error)
+{
+  DIR *old = opendir(folder->path), *new = old ? opendir(folder->temporary) : NULL;
+  bool good = new || onnxl_error_errno(error, errno, "cannot replace the folder %s", folder->path);
+  for (const struct dirent *entry; good && (entry = readdir(old));)
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+        !(is_file(dirfd(old), entry->d_name) && is_file(dirfd(new), entry->d_name)))
+      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "the folder %s is not replaced, as it holds %s, which is not written anew",
+                        folder->path, entry->d_name);
+  if (old)
+    closedir(old);
+  if (new)
+    closedir(new);
+  return good;
+}
+
 /* The folder that stood there gets the temporary name, or another one where names cannot be exchanged. */
 static bool
 replace(OnnxlOutputFolder *folder, GError **error)
 {
+  if (!check_replaced(folder, error))
+    return false;
   if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0)
     return true;
   g_autofree char *aside = onnxl_temporary_name(folder->path);

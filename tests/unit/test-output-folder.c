@@ -65,12 +65,45 @@ test_replaces(void)
 {
   OnnxlOutputFolder folder;
   CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+  put(folder.temporary, "a", "new");
+  put(folder.temporary, "b", "2");
   put(folder.temporary, "c", "3");
   CU_ASSERT_TRUE(target_has("a", "1"));
   CU_ASSERT_TRUE(onnxl_output_folder_commit(&folder, NULL));
+  CU_ASSERT_TRUE(target_has("a", "new"));
   CU_ASSERT_TRUE(target_has("c", "3"));
-  CU_ASSERT_EQUAL(entries(target), 1);
+  CU_ASSERT_EQUAL(entries(target), 3);
   CU_ASSERT_EQUAL(entries(top), 1);
+}
+
+/* A file of the old folder would be lost that the new one lacks, or has as a file where there was a folder. */
+static void
+test_keeps_what_others_put_there(void)
+{
+  static const char *const others[] = { "precious", "d" };
+  g_autofree char *inner = g_build_filename(target, "d", NULL), *file = g_build_filename(target, "precious", NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+    OnnxlOutputFolder folder;
+    GError *error = NULL;
+    if (i == 0)
+      put(target, others[i], "mine");
+    else
+      CU_ASSERT_EQUAL(g_mkdir(inner, 0777), 0);
+    CU_ASSERT_TRUE_FATAL(onnxl_output_folder_open(&folder, target, NULL));
+    put(folder.temporary, "a", "newer");
+    put(folder.temporary, "b", "2");
+    put(folder.temporary, "c", "3");
+    if (i > 0)
+      put(folder.temporary, "d", "4");
+    CU_ASSERT_FALSE(onnxl_output_folder_commit(&folder, &error));
+    CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_USAGE));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error->message, others[i]));
+    g_clear_error(&error);
+    CU_ASSERT_TRUE(target_has("a", "new"));
+    CU_ASSERT_EQUAL(entries(target), 4);
+    CU_ASSERT_EQUAL(entries(top), 1);
+    CU_ASSERT_EQUAL(i == 0 ? g_unlink(file) : g_rmdir(inner), 0);
+  }
 }
 
 static void
@@ -125,7 +158,12 @@ test_tear_down(void)
   g_free(target);
 }
 
-UNIT_MAIN("output folder", { "set up", test_set_up }, { "appears whole", test_appears_whole },
-          { "replaces", test_replaces }, { "abort leaves the old one", test_abort_leaves_the_old_one },
-          { "a signal removes it", test_a_signal_removes_it }, { "errors", test_errors },
-          { "tear down", test_tear_down })
+UNIT_MAIN("output folder",
+  { "set up", test_set_up },
+  { "appears whole", test_appears_whole },
+  { "replaces", test_replaces },
+  { "keeps what others put there", test_keeps_what_others_put_there },
+  { "abort leaves the old one", test_abort_leaves_the_old_one },
+  { "a signal removes it", test_a_signal_removes_it },
+  { "errors", test_errors },
+  { "tear down", test_tear_down })
