@@ -41,26 +41,9 @@ parse_shard(Batch *batch, GError **error)
   return true;
 }
 
-/* What is about one run, or prints, has no meaning for many. */
 static bool
-check_options(const OnnxlRun *run, GError **error)
+check_stdin(const OnnxlRun *run, GError **error)
 {
-  const struct {
-    bool given;
-    const char *name;
-  } options[] = {
-    { exec_options.events != NULL, "--events" },     { exec_options.profile, "--profile" },
-    { exec_options.trace != NULL, "--trace" },       { exec_options.check_shapes, "--check-shapes" },
-    { exec_options.check_values, "--check-values" }, { exec_options.fail_on != 0, "--fail-on" },
-    { exec_options.repeat > 0, "--repeat" },         { exec_options.warmup > 0, "--warmup" },
-    { exec_options.outputs.count > 0, "--output" },  { exec_options.compare != NULL, "--compare" },
-    { exec_options.plot != NULL, "--plot" },         { exec_options.expect.count > 0, "--expect" },
-    { exec_options.watch.count > 0, "--watch" },     { exec_options.record != NULL, "--record" },
-  };
-  for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-    if (options[i].given)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s is about one run and cannot be given with --batch",
-                        options[i].name);
   if (!run->input && strcmp(exec_options.batch, "-") == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "model and batch cannot both come from standard input");
   return true;
@@ -247,7 +230,7 @@ bool
 run_batch(OnnxlRun *run, GError **error)
 {
   Batch batch = { .run = run };
-  if (!parse_shard(&batch, error) || !check_options(run, error) ||
+  if (!parse_shard(&batch, error) || !check_stdin(run, error) ||
       !batch_list_open(&batch.list, exec_options.batch, error))
     return false;
   onnxl_output_init(&batch.out, STDOUT_FILENO);

@@ -113,9 +113,13 @@ bool memory_plan_open(Session *session, OnnxlRun *run, GError **error) G_GNUC_WA
  * bodies of nodes left out. True when that is not known. */
 bool memory_plan_check(const Session *session, uint64_t limit, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* --test and --compare. */
+/* A run, --test, --compare or --batch. */
+bool run_model(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_compare(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_batch(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+typedef bool (*RunMode)(OnnxlRun *run, GError **error);
+/* The one of them that the options ask for; NULL when one of the options has no meaning for it, ONNXL_ERROR_USAGE. */
+RunMode mode_choose(GError **error);
 
 #endif

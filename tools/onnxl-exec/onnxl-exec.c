@@ -88,7 +88,7 @@ watch_session(OnnxlRun *run, Session *session, Dump **ret_dump, GError **error)
   return good;
 }
 
-static bool
+bool
 run_model(OnnxlRun *run, GError **error)
 {
   Session session = { 0 };
@@ -117,15 +117,14 @@ run_model(OnnxlRun *run, GError **error)
 static bool
 run_tool(OnnxlRun *run, GError **error)
 {
-  if (exec_options.test)
-    return run_tests(run, error);
-  if (run->operands.count > 1)
+  RunMode mode = mode_choose(error);
+  if (!mode)
+    return false;
+  if (run->operands.count > 1 && !exec_options.test)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "one model is expected where %zu are given", run->operands.count);
   if (exec_options.shard && !exec_options.batch)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--shard takes some lines of a batch: it needs --batch");
-  if (exec_options.batch)
-    return run_batch(run, error);
-  return exec_options.compare ? run_compare(run, error) : run_model(run, error);
+  return mode(run, error);
 }
 
 static const OnnxlTool tool = {

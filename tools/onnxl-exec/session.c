@@ -165,14 +165,23 @@ session_run_once(Session *session, GError **error)
   return memory_plan_check(session, session->plan->allocator->limit, error) && run_once(session, error);
 }
 
+/* Room is made as the runs come: --repeat may be any number, and Ctrl-C its end. */
+static void
+add_duration(Session *session, uint64_t duration)
+{
+  uint32_t n = session->n_durations;
+  if ((n & (n - 1)) == 0)
+    session->durations = g_renew(uint64_t, session->durations, MAX(2 * (size_t)n, 1));
+  session->durations[session->n_durations++] = duration;
+}
+
 static bool
 run_all(Session *session, GError **error)
 {
-  uint32_t counted = MAX(exec_options.repeat, 1), total = exec_options.warmup + counted;
+  uint64_t total = (uint64_t)exec_options.warmup + MAX(exec_options.repeat, 1);
   if (!memory_plan_check(session, session->plan->allocator->limit, error))
     return false;
-  session->durations = g_new0(uint64_t, counted);
-  for (uint32_t i = 0; i < total; i++) {
+  for (uint64_t i = 0; i < total; i++) {
     struct timespec start, end;
     listen(session, i >= exec_options.warmup, i + 1 == total);
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -180,8 +189,7 @@ run_all(Session *session, GError **error)
       return false;
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (i >= exec_options.warmup)
-      session->durations[session->n_durations++] =
-        (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec);
+      add_duration(session, (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec));
   }
   return true;
 }
