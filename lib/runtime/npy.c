@@ -101,8 +101,9 @@ element_type(const Header *header, int32_t wanted)
     { 'u', 4, ONNXL_TYPE_UINT32 },    { 'u', 8, ONNXL_TYPE_UINT64 },      { 'b', 1, ONNXL_TYPE_BOOL },
     { 'c', 8, ONNXL_TYPE_COMPLEX64 }, { 'c', 16, ONNXL_TYPE_COMPLEX128 },
   };
+  /* Of elements without bytes, which numpy does not write, a short file could claim any number. */
   if (header->kind == 'U' || header->kind == 'S')
-    return ONNXL_TYPE_STRING;
+    return header->size > 0 ? ONNXL_TYPE_STRING : ONNXL_TYPE_UNDEFINED;
   for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
     if (types[i].kind == header->kind && types[i].size == header->size)
       return types[i].type;
