@@ -62,7 +62,8 @@ n_dumped(const Dump *dump)
   return dump ? dump->names->len : 0;
 }
 
-/* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. */
+/* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. taken: each name that
+ * is, with the number that was tried for it last. */
 static char *
 safe_name(const char *name, GHashTable *taken)
 {
@@ -73,11 +74,16 @@ safe_name(const char *name, GHashTable *taken)
     g_string_append_c(safe, '_');
   g_string_truncate(safe, MIN(safe->len, 200));
   size_t length = safe->len;
-  for (unsigned n = 2; g_hash_table_contains(taken, safe->str); n++) {
-    g_string_truncate(safe, length);
-    g_string_append_printf(safe, "-%u", n);
+  if (g_hash_table_contains(taken, safe->str)) {
+    g_autofree char *first = g_strdup(safe->str);
+    uint32_t n = GPOINTER_TO_UINT(g_hash_table_lookup(taken, first));
+    do {
+      g_string_truncate(safe, length);
+      g_string_append_printf(safe, "-%u", ++n);
+    } while (g_hash_table_contains(taken, safe->str));
+    g_hash_table_insert(taken, g_strdup(first), GUINT_TO_POINTER(n));
   }
-  g_hash_table_add(taken, g_strdup(safe->str));
+  g_hash_table_insert(taken, g_strdup(safe->str), GUINT_TO_POINTER(1));
   return g_string_free(safe, FALSE);
 }
 
