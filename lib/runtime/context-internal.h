@@ -69,6 +69,7 @@ struct OnnxlExecutor {
   OnnxlRandom random;
   uint64_t steps;     /* of the run, as max_steps counts them */
   uint32_t depth;     /* graphs that are running, one inside the other */
+  bool ended;         /* by the listener, an interrupt or the limit on steps, which say where: no node failed */
   char *failed_path;  /* of the node that failed, or NULL */
 };
 

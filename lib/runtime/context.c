@@ -324,7 +324,7 @@ void
 onnxl_ctx_name_failure(const OnnxlKernelContext *context, GError **error)
 {
   OnnxlExecutor *executor = context->executor;
-  if (executor->failed_path || !error || !*error)
+  if (executor->failed_path || executor->ended || !error || !*error)
     return;
   executor->failed_path = onnxl_frame_node_path(context->frame, context->node);
   g_prefix_error(error, "%s: ", executor->failed_path);

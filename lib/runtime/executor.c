@@ -111,7 +111,8 @@ emit(OnnxlExecutor *executor, OnnxlEvent event, GError **error)
   event.peak_bytes = MAX(account->outer_peak, account->outer_live + account->peak);
   event.scope = executor->scope;
   event.timestamp_ns = now_ns(executor);
-  return executor->event(executor->event_data, &event, error);
+  executor->ended |= !executor->event(executor->event_data, &event, error);
+  return !executor->ended;
 }
 
 /* Somebody listens to what happens in the graph that runs. */
@@ -341,6 +342,7 @@ take_step(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t node, uint3
     executor->steps++;
     return true;
   }
+  executor->ended = true;
   g_autofree char *path = node != ONNXL_NONE ? onnxl_frame_node_path(frame, node) : onnxl_frame_graph_path(frame, g);
   if (interrupted)
     return onnxl_fail(error, ONNXL_ERROR_LIMIT, "interrupted before %s, after %" G_GUINT64_FORMAT " steps", path,
@@ -589,6 +591,7 @@ onnxl_executor_run(OnnxlExecutor *executor, OnnxlValue *const *inputs, OnnxlValu
   executor->depth = 0;
   executor->steps = 0;
   executor->n_bodies = 0;
+  executor->ended = false;
   executor->scope = NULL;
   executor->shortage = ONNXL_SHORTAGE_NONE;
   executor->plan->allocator->refused = false;
