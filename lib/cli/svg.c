@@ -81,6 +81,8 @@ write_text(OnnxlOutput *out, double x, double y, OnnxlSvgAnchor anchor, OnnxlStr
       onnxl_output_char(out, '?');
     else if (c == '<')
       onnxl_output_text(out, "&lt;");
+    else if (c == '>') /* "]]>" may not stand in a text */
+      onnxl_output_text(out, "&gt;");
     else if (c == '&')
       onnxl_output_text(out, "&amp;");
     else
