@@ -1,7 +1,6 @@
 /* Maximum and minimum of any number of operands. */
 #include "expr/expr-internal.h"
-
-#include <stdlib.h>
+#include "support/sort.h"
 
 /* Up to this many operands are compared with each other; above, only equal ones and literals are merged. */
 #define MAX_COMPARED 32
@@ -45,7 +44,7 @@ merge_equal(NodeKind kind, Item *items, size_t n)
   }
   if (literal.e)
     items[kept++] = literal;
-  qsort(items, kept, sizeof(Item), compare_items);
+  onnxl_sort(items, kept, sizeof(Item), compare_items);
   for (size_t i = 0; i < kept; i++)
     if (unique == 0 || items[unique - 1].e != items[i].e)
       items[unique++] = items[i];

@@ -1,7 +1,6 @@
 /* Sums and products: the polynomial normal form. */
 #include "expr/expr-internal.h"
-
-#include <stdlib.h>
+#include "support/sort.h"
 
 void
 sum_init(SumBuilder *sum, OnnxlExprPool *pool)
@@ -87,7 +86,7 @@ sort_and_merge(SumBuilder *sum)
   for (size_t i = 1; i < sum->n && sorted; i++)
     sorted = sum->terms[i - 1].monomial->id < sum->terms[i].monomial->id;
   if (!sorted)
-    qsort(sum->terms, sum->n, sizeof(WideTerm), compare_terms);
+    onnxl_sort(sum->terms, sum->n, sizeof(WideTerm), compare_terms);
   size_t kept = 0;
   for (size_t i = 0; i < sum->n;) {
     WideTerm term = sum->terms[i];
@@ -185,7 +184,7 @@ reduce_rings(SumBuilder *sum)
       entries[n++] = (RingEntry){ base, divisor, (int64_t)wide_floor_mod(numerator.constant, divisor),
                                   wide_floor_div(numerator.constant, divisor), i };
   }
-  qsort(entries, n, sizeof(RingEntry), compare_rings);
+  onnxl_sort(entries, n, sizeof(RingEntry), compare_rings);
   bool changed = false;
   for (size_t start = 0, end; start < n; start = end) {
     const RingEntry *first = &entries[start];

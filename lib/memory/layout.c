@@ -5,6 +5,7 @@
 #include "memory/layout-internal.h"
 #include "memory/peak-internal.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 /* Up to this many buffers a family is also laid out by size, which is quadratic and mostly better. With more than this many
  * live at one time they just follow each other. */
@@ -288,7 +289,7 @@ search(const Planner *p, Item *const *items, size_t n, int64_t bound, Place *bes
   g_autofree Item **order = g_memdup2(items, n * sizeof *items);
   g_autofree Item **others = g_new(Item *, n);
 
-  qsort(order, n, sizeof *order, by_weight);
+  onnxl_sort(order, n, sizeof *order, by_weight);
   for (uint64_t tries = 0; reached > bound && tries <= MAX_STEPS / (n * n) && tries < MAX_TRIES; tries++) {
     lay_out_in_order(p, order, n, work, others);
     int64_t top = height(order, n);

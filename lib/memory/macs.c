@@ -4,6 +4,7 @@
 #include "memory/macs-internal.h"
 #include "memory/profile.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 typedef struct Walk {
   const OnnxlInference *inference;
@@ -284,7 +285,7 @@ moved_bytes(const Walk *w, const OnnxlIndexNode *node, OnnxlCostReads reads, Onn
   for (uint32_t i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != ONNXL_NONE && node->inputs[i] != selected)
       inputs[n_inputs++] = node->inputs[i];
-  qsort(inputs, n_inputs, sizeof *inputs, by_id);
+  onnxl_sort(inputs, n_inputs, sizeof *inputs, by_id);
   n = 0;
   terms[n++] = selected == ONNXL_NONE ? w->zero : cost->written;
   for (uint32_t i = 0; i < n_inputs; i++)

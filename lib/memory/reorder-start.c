@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "memory/reorder-internal.h"
+#include "support/sort.h"
 
 /* An order that grows. A node that frees nothing is late: it runs right before the first that needs what it makes, which
  * costs nothing. */
@@ -266,7 +267,7 @@ find_branches(const Growing *g, Branches *branches)
       if (producer != ONNXL_NONE && !g->late[producer])
         branches->items[n++] = (Branch){ producer, most[producer] - rest[producer] };
     }
-    qsort(branches->items + branches->first[id], n - branches->first[id], sizeof(Branch), by_beyond);
+    onnxl_sort(branches->items + branches->first[id], n - branches->first[id], sizeof(Branch), by_beyond);
     for (size_t i = branches->first[id]; i < n; i++) {
       uint32_t producer = branches->items[i].node;
       most[id] = MAX(most[id], kept + MIN(most[producer], INT64_MAX - kept));

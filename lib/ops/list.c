@@ -1,4 +1,5 @@
 #include "ops/list.h"
+#include "support/sort.h"
 
 typedef bool (*HasColumn)(const OnnxlOpSchema *schema);
 
@@ -63,7 +64,7 @@ collect_operators(Operator *operators)
     else
       operators[n++] = (Operator){ row, 1 };
   }
-  qsort(operators, n, sizeof *operators, compare_operators);
+  onnxl_sort(operators, n, sizeof *operators, compare_operators);
   return n;
 }
 

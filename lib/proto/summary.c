@@ -1,13 +1,12 @@
 #include "proto/summary.h"
 
-#include <stdlib.h>
-
 #include "proto/tensor.h"
 #include "proto/text-write-internal.h"
 #include "proto/wire.h"
 #include "support/error.h"
 #include "support/escape.h"
 #include "support/map.h"
+#include "support/sort.h"
 
 enum { LARGEST_TENSORS = 10 };
 
@@ -316,7 +315,7 @@ write_operators(OnnxlOutput *out, Summary *summary)
 {
   if (summary->operators.count == 0)
     return;
-  qsort(summary->operators.items, summary->operators.count, sizeof(Tally), compare_tallies);
+  onnxl_sort(summary->operators.items, summary->operators.count, sizeof(Tally), compare_tallies);
   onnxl_output_text(out, "\noperators\n");
   for (size_t i = 0; i < summary->operators.count; i++) {
     row(out, summary->operators.items[i].count, "");

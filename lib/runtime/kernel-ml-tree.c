@@ -4,6 +4,7 @@
 
 #include "runtime/ml-internal.h"
 #include "runtime/tensor.h"
+#include "support/sort.h"
 
 typedef enum TreeMode { TREE_LEQ, TREE_LT, TREE_GTE, TREE_GT, TREE_EQ, TREE_NEQ, TREE_MEMBER } TreeMode;
 
@@ -205,7 +206,7 @@ get_keyed_nodes(OnnxlKernelContext *context, KeyedNodes *keyed, GError **error)
   for (size_t i = 0; i < n; i++)
     keyed->keys[i] = (NodeKey){ keyed->trees.items[i], keyed->ids.items[i], (int64_t)i };
   if (n > 0)
-    qsort(keyed->keys, n, sizeof *keyed->keys, compare_keys);
+    onnxl_sort(keyed->keys, n, sizeof *keyed->keys, compare_keys);
   for (size_t i = 1; i < n; i++)
     if (compare_keys(&keyed->keys[i - 1], &keyed->keys[i]) == 0)
       return onnxl_ctx_invalid(context, error, "tree %" G_GINT64_FORMAT " has two nodes %" G_GINT64_FORMAT,

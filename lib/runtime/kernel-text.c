@@ -1,5 +1,6 @@
 /* Texts: joining, splitting, normalizing. */
 #include "runtime/loop.h"
+#include "support/sort.h"
 
 static bool
 run_string_concat(OnnxlKernelContext *context, GError **error)
@@ -181,7 +182,7 @@ stop_words(OnnxlKernelContext *context, OnnxlStrList list, CaseChange fold, GStr
       return NULL;
   }
   if (words && list.count > 0)
-    qsort(words, list.count, sizeof *words, compare_texts);
+    onnxl_sort(words, list.count, sizeof *words, compare_texts);
   return words;
 }
 

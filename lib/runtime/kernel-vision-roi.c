@@ -3,6 +3,7 @@
 
 #include "runtime/kernel.h"
 #include "runtime/tensor.h"
+#include "support/sort.h"
 
 /* Samples of one bin, so that a region of absurd size ends with an error instead of running for hours. */
 #define MAX_SAMPLES (INT64_C(1) << 24)
@@ -307,7 +308,7 @@ run_non_max_suppression(OnnxlKernelContext *context, GError **error)
     for (int64_t i = 0; i < n; i++)
       if (!least_in || from[i] > (float)least)
         candidates[count++] = (Candidate){ from[i], i };
-    qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
+    onnxl_sort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
     int64_t kept =
       suppress(candidates, count, (const float *)boxes->data + g / classes * n * 4, centered, (float)iou, max, edges);
     for (int64_t i = 0; i < kept; i++, n_chosen++) {

@@ -2,9 +2,8 @@
  */
 #include "stream/align-internal.h"
 
-#include <stdlib.h>
-
 #include "support/error.h"
+#include "support/sort.h"
 
 typedef struct Candidate {
   const OnnxlAlignEntry *entry;
@@ -76,7 +75,7 @@ join_contents(OnnxlAlignPlan *plan, Candidate *group, size_t count, GError **err
   for (size_t i = 0; i < count; i++)
     if (!onnxl_payload_hash(&group[i].entry->payload, &group[i].hash, error))
       return false;
-  qsort(group, count, sizeof *group, by_hash);
+  onnxl_sort(group, count, sizeof *group, by_hash);
   for (size_t i = 1, first = 0; i < count; i++) {
     bool equal = false;
     if (group[i].hash != group[first].hash)
@@ -101,7 +100,7 @@ onnxl_align_dedup(OnnxlAlignPlan *plan, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_LIMIT, "out of memory");
   for (size_t i = 0; i < plan->n_entries; i++)
     candidates[i] = (Candidate){ &plan->entries[i], (uint32_t)i, 0 };
-  qsort(candidates, plan->n_entries, sizeof *candidates, by_place);
+  onnxl_sort(candidates, plan->n_entries, sizeof *candidates, by_place);
   for (size_t i = 0, end; i < plan->n_entries && ok; i = end) {
     uint64_t length = candidates[i].entry->payload.length;
     for (end = i + 1; end < plan->n_entries && candidates[end].entry->payload.length == length; end++)

@@ -1,10 +1,9 @@
 #include "stream/layout.h"
 
-#include <stdlib.h>
-
 #include "stream/checksum-internal.h"
 #include "stream/external-internal.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 typedef struct Checker {
   OnnxlModel *model;
@@ -144,7 +143,7 @@ measure(Checker *checker, GError **error)
   }
   for (size_t i = 0; i < layout->n_tensors; i++)
     sorted[i] = &layout->tensors[i];
-  qsort(sorted, layout->n_tensors, sizeof *sorted, by_place);
+  onnxl_sort(sorted, layout->n_tensors, sizeof *sorted, by_place);
   sweep(checker, sorted, layout->n_tensors);
   return true;
 }

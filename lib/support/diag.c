@@ -1,4 +1,5 @@
 #include "support/diag.h"
+#include "support/sort.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -304,7 +305,7 @@ onnxl_diag_sort(OnnxlDiagSink *sink)
   for (size_t i = 0; i < n_groups; i++)
     if (groups[i].first->location.line > 0)
       texts[n_texts++] = groups[i];
-  qsort(texts, n_texts, sizeof *texts, compare_groups);
+  onnxl_sort(texts, n_texts, sizeof *texts, compare_groups);
   size_t at = 0, next_text = 0;
   for (size_t i = 0; i < n_groups; i++) {
     const Group *group = groups[i].first->location.line > 0 ? &texts[next_text++] : &groups[i];

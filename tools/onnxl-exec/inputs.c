@@ -90,7 +90,8 @@ read_input(Session *session, OnnxlRun *run, const char *text, GError **error)
 bool
 session_read_inputs(Session *session, OnnxlRun *run, const char *const *texts, size_t n, GError **error)
 {
-  memset(session->given, 0, onnxl_executor_n_inputs(session->executor) * sizeof *session->given);
+  for (uint32_t i = 0; i < onnxl_executor_n_inputs(session->executor); i++)
+    session->given[i] = false;
   for (size_t i = 0; i < n; i++)
     if (!read_input(session, run, texts[i], error))
       return false;

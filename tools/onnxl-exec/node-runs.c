@@ -1,6 +1,5 @@
 #include "node-runs.h"
-
-#include <stdlib.h>
+#include "support/sort.h"
 
 typedef struct Times {
   uint64_t duration_ns, own_ns, trips;
@@ -148,8 +147,8 @@ node_runs_finish(NodeRuns *runs)
       durations[i] = times->duration_ns;
       own[i] = times->own_ns;
     }
-    qsort(durations, past->len, sizeof *durations, compare_times);
-    qsort(own, past->len, sizeof *own, compare_times);
+    onnxl_sort(durations, past->len, sizeof *durations, compare_times);
+    onnxl_sort(own, past->len, sizeof *own, compare_times);
     runs->nodes[n].duration_ns = durations[past->len / 2];
     runs->nodes[n].min_ns = durations[0];
     runs->nodes[n].own_ns = own[past->len / 2];

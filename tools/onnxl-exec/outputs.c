@@ -7,6 +7,7 @@
 #include "runtime/tensor-io.h"
 #include "runtime/value-print.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 static bool
 dump_event(Observer *observer, const OnnxlEvent *event, GError **error)
@@ -319,7 +320,7 @@ write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, Onn
     return false;
   if (!out || to_stdout)
     return true;
-  qsort(session->durations, session->n_durations, sizeof *session->durations, compare_durations);
+  onnxl_sort(session->durations, session->n_durations, sizeof *session->durations, compare_durations);
   if (run->common.format == ONNXL_FORMAT_JSON) {
     print_json(session, dump, NULL, out);
     return true;

@@ -9,6 +9,7 @@
 #include "runtime/sizes.h"
 #include "support/error.h"
 #include "support/map.h"
+#include "support/sort.h"
 
 /* A node, or all nodes of an operator, whose figures are then summed up and whose bytes are the most of any. */
 typedef struct Row {
@@ -144,7 +145,7 @@ sum_up_operators(Row *rows, uint32_t n)
     rows[i].run.duration_ns = rows[i].run.own_ns;
     rows[i].run.min_ns = rows[i].run.own_min_ns;
   }
-  qsort(rows, n, sizeof *rows, by_operator);
+  onnxl_sort(rows, n, sizeof *rows, by_operator);
   for (uint32_t i = 0; i < n; i++) {
     const Row row = rows[i];
     Row *last = n_sums > 0 ? &rows[n_sums - 1] : NULL;
@@ -164,7 +165,7 @@ sum_up_operators(Row *rows, uint32_t n)
     if (strcmp(last->kernel, row.kernel) != 0)
       last->kernel = "several";
   }
-  qsort(rows, n_sums, sizeof *rows, slower_first);
+  onnxl_sort(rows, n_sums, sizeof *rows, slower_first);
   return n_sums;
 }
 
@@ -293,7 +294,7 @@ profile_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **er
   if (exec_options.profile_by == 1)
     n = sum_up_operators(rows, n);
   else
-    qsort(rows, n, sizeof *rows, exec_options.top > 0 ? slower_first : by_start);
+    onnxl_sort(rows, n, sizeof *rows, exec_options.top > 0 ? slower_first : by_start);
   print_rows(profile, rows, n, out);
   g_free(rows);
   return true;

@@ -2,6 +2,7 @@
 #include "cli/table.h"
 #include "report.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 typedef struct Group {
   OnnxlStr name;
@@ -36,7 +37,7 @@ sort_groups(Group *groups, size_t n, uint32_t top, GError **error)
     numbers = onnxl_expr_is_int(groups[i].bytes, &groups[i].number) && numbers;
   if (!numbers && top > 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top: the order depends on symbols (give them values: --dim NAME=N)");
-  qsort(groups, n, sizeof *groups, numbers ? by_number : by_name);
+  onnxl_sort(groups, n, sizeof *groups, numbers ? by_number : by_name);
   return true;
 }
 
@@ -136,11 +137,11 @@ onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint
                         onnxl_expr_text(memory->inference->pool, memory->nodes[i].total).data);
     totals[n++] = total;
     if (n == room) {
-      qsort(totals, n, sizeof *totals, by_total);
+      onnxl_sort(totals, n, sizeof *totals, by_total);
       n = keep;
     }
   }
-  qsort(totals, n, sizeof *totals, by_total);
+  onnxl_sort(totals, n, sizeof *totals, by_total);
   *ret_n = (uint32_t)keep;
   *ret_rows = g_new(uint32_t, MAX(keep, 1));
   for (size_t i = 0; i < keep; i++)

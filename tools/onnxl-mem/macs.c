@@ -4,6 +4,7 @@
 #include "report.h"
 #include "support/error.h"
 #include "support/json.h"
+#include "support/sort.h"
 
 enum { MACS, FLOPS, PARAMETERS, READ, WRITTEN, N_FIGURES };
 
@@ -63,7 +64,7 @@ fill_by_op(Rows *rows, const OnnxlInference *inference, const OnnxlCosts *costs,
 
   for (uint32_t i = 0; i < costs->n_nodes; i++)
     named[i] = (Named){ inference->index->nodes[i].proto->op_type, i };
-  qsort(named, costs->n_nodes, sizeof *named, by_name);
+  onnxl_sort(named, costs->n_nodes, sizeof *named, by_name);
   for (uint32_t i = 0; i < costs->n_nodes; i++)
     ids[i] = named[i].node;
   for (uint32_t first = 0, last; first < costs->n_nodes; first = last) {
@@ -136,7 +137,7 @@ sort_rows(Rows *rows, GError **error)
         return onnxl_fail(error, ONNXL_ERROR_USAGE,
                           "--top: the order depends on symbols (give them values: --dim NAME=N or --eval NAME=N)");
     }
-  qsort(rows->items, rows->count, sizeof *rows->items, by_work);
+  onnxl_sort(rows->items, rows->count, sizeof *rows->items, by_work);
   return true;
 }
 

@@ -1,9 +1,9 @@
 /* --plan --plot: the arena as a map, buffers over the nodes that they live for and the bytes that they take. */
-#include <stdlib.h>
 
 #include "cli/svg.h"
 #include "report.h"
 #include "support/error.h"
+#include "support/sort.h"
 
 enum {
   MAP_WIDTH = 780,
@@ -118,7 +118,7 @@ write_svg(const Map *map, OnnxlOutput *out)
   unsigned rows = 1 + (drawn < map->n_rects);
   char size[ONNXL_SVG_AMOUNT_SIZE], bound[ONNXL_SVG_AMOUNT_SIZE];
 
-  qsort(map->rects, map->n_rects, sizeof *map->rects, by_area);
+  onnxl_sort(map->rects, map->n_rects, sizeof *map->rects, by_area);
   for (uint32_t i = 0; i < drawn; i++)
     tags[tag_of(map, &map->rects[i])] = true;
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
