@@ -18,7 +18,7 @@ writes_text(const char *text, size_t size, const char *expected)
 static void
 test_text(void)
 {
-  CU_ASSERT(writes_text("a<b>&\"é", 7 + 1, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">a&lt;b>&amp;\"é</text>\n"));
+  CU_ASSERT(writes_text("a<b>&\"é", 7 + 1, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">a&lt;b&gt;&amp;\"é</text>\n"));
   CU_ASSERT(writes_text("\0\x1f\xff\xef\xbf\xbe\xc3", 7, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">" "???" "?" "?" "</text>\n"));
 }
 
