@@ -23,7 +23,7 @@ typedef enum OnnxlOptionKind {
   ONNXL_OPTION_LIST,     /* takes a value, may be repeated */
   ONNXL_OPTION_SIZE,     /* takes bytes as 4096, 4K, 4M, 4G */
   ONNXL_OPTION_COUNT,    /* takes a number from 0 to UINT32_MAX */
-  ONNXL_OPTION_NUMBER,   /* takes a floating-point number */
+  ONNXL_OPTION_NUMBER,   /* takes a floating-point number from 0 on */
   ONNXL_OPTION_CHOICE,   /* takes one of the words in value, "a|b|c"; the result is its index */
 } OnnxlOptionKind;
 

@@ -13,15 +13,16 @@
 
 #include "support/error.h"
 
-/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely; what is not
- * used of it is never touched. */
+/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely; what is
+ * not used of it is never touched. */
 enum { SLOTS = 1024 };
 static struct {
   char name[PATH_MAX];
   _Atomic bool used;
 } slots[SLOTS];
 
-/* opendir() allocates memory, which a handler may not. What is removed moves the rest, so it looks until nothing goes away. */
+/* opendir() allocates memory, which a handler may not. What is removed moves the rest, so it looks until nothing goes
+ * away. */
 static void
 remove_entries(int fd)
 {

@@ -78,8 +78,9 @@ check_replaced(const OnnxlOutputFolder *folder, GError **error)
   for (const struct dirent *entry; good && (entry = readdir(old));)
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
         !(is_file(dirfd(old), entry->d_name) && is_file(dirfd(new), entry->d_name)))
-      good = onnxl_fail(error, ONNXL_ERROR_USAGE, "the folder %s is not replaced, as it holds %s, which is not written anew",
-                        folder->path, entry->d_name);
+      good =
+        onnxl_fail(error, ONNXL_ERROR_USAGE, "the folder %s is not replaced, as it holds %s, which is not written anew",
+                   folder->path, entry->d_name);
   if (old)
     closedir(old);
   if (new)

@@ -14,9 +14,9 @@ typedef struct OnnxlOutputFolder {
  * folder that exists. When it fails there is nothing to abort. */
 bool onnxl_output_folder_open(OnnxlOutputFolder *folder, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Syncs the files, which may have been written with ONNXL_OUTPUT_NO_SYNC, and puts the folder in its place. One that is there
- * already is replaced, unless it holds anything but files that the new one has too: then ONNXL_ERROR_USAGE. folder is done
- * with, whatever the result. */
+/* Syncs the files, which may have been written with ONNXL_OUTPUT_NO_SYNC, and puts the folder in its place. One that is
+ * there already is replaced, unless it holds anything but files that the new one has too: then ONNXL_ERROR_USAGE.
+ * folder is done with, whatever the result. */
 bool onnxl_output_folder_commit(OnnxlOutputFolder *folder, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Drops what was written. Does nothing after a commit. */

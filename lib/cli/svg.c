@@ -119,10 +119,11 @@ onnxl_svg_text_width(OnnxlStr text)
 void
 onnxl_svg_rect(OnnxlOutput *out, double x, double y, double width, double height, unsigned shade)
 {
-  onnxl_output_printf(out,
-                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"url(#shade%u)\" stroke=\"#000\" "
-                      "stroke-width=\"0.5\"/>\n",
-                      x, y, width, height, shade % ONNXL_SVG_N_SHADES);
+  onnxl_output_printf(
+    out,
+    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"url(#shade%u)\" stroke=\"#000\" "
+    "stroke-width=\"0.5\"/>\n",
+    x, y, width, height, shade % ONNXL_SVG_N_SHADES);
 }
 
 void
@@ -141,9 +142,8 @@ dot(OnnxlOutput *out, double x, double y, unsigned line)
 void
 onnxl_svg_legend_line(OnnxlOutput *out, double x, double y, unsigned line, OnnxlStr text)
 {
-  onnxl_output_printf(out,
-                      "<path d=\"M%.1f,%.1fh40\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", x, y - 4,
-                      line_color(line), line_dash(line));
+  onnxl_output_printf(out, "<path d=\"M%.1f,%.1fh40\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", x,
+                      y - 4, line_color(line), line_dash(line));
   dot(out, x + 20, y - 4, line);
   onnxl_svg_text(out, x + 50, y, ONNXL_SVG_START, text);
 }
@@ -233,7 +233,8 @@ steps(const OnnxlSvgPlot *plot, const int64_t *amounts)
     double y = onnxl_svg_y(plot, (double)amounts[c]);
     for (end = c + 1; end < plot->n_columns && amounts[end] == amounts[c]; end++)
       ;
-    onnxl_output_printf(plot->out, "%s%.1f,%.1fH%.1f", c > 0 ? "L" : "", onnxl_svg_x(plot, c), y, onnxl_svg_x(plot, end));
+    onnxl_output_printf(plot->out, "%s%.1f,%.1fH%.1f", c > 0 ? "L" : "", onnxl_svg_x(plot, c), y,
+                        onnxl_svg_x(plot, end));
   }
 }
 
@@ -286,7 +287,9 @@ onnxl_svg_mark(const OnnxlSvgPlot *plot, uint32_t column, int64_t amount, unsign
   dot(plot->out, x, y, line);
   for (size_t i = 0; i < G_N_ELEMENTS(places) && labels->count + 2 <= ONNXL_SVG_MAX_LABELS; i++) {
     double at = x + places[i].x, base = y + places[i].y;
-    double left = places[i].anchor == ONNXL_SVG_START ? at : places[i].anchor == ONNXL_SVG_END ? at - width : at - width / 2;
+    double left = places[i].anchor == ONNXL_SVG_START ? at
+                  : places[i].anchor == ONNXL_SVG_END ? at - width
+                                                      : at - width / 2;
     const struct OnnxlSvgBox box = { left, base - 12, left + width, base + 4 };
     if (!is_free(plot, labels, &box))
       continue;

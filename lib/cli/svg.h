@@ -1,5 +1,6 @@
-/* Pictures as SVG: shapes and labels, and a plot with axes to draw areas and curves in. Shades differ in hatching and curves in
- * dashes, not in colour alone, so that a picture can be read in black and white and by people who see few colours. */
+/* Pictures as SVG: shapes and labels, and a plot with axes to draw areas and curves in. Shades differ in hatching and
+ * curves in dashes, not in colour alone, so that a picture can be read in black and white and by people who see few
+ * colours. */
 #ifndef ONNXL_CLI_SVG_H
 #define ONNXL_CLI_SVG_H
 
@@ -42,8 +43,8 @@ typedef enum OnnxlSvgUnit {
 #define ONNXL_SVG_AMOUNT_SIZE 32
 void onnxl_svg_format(char text[ONNXL_SVG_AMOUNT_SIZE], OnnxlSvgUnit unit, double amount);
 
-/* Columns from left to right, one for each item (node, buffer, …) or for several that stand next to each other; amounts from
- * the bottom up. Around it there must be room for labels: 90 to the left, 20 above and to the right, 40 below. */
+/* Columns from left to right, one for each item (node, buffer, …) or for several that stand next to each other; amounts
+ * from the bottom up. Around it there must be room for labels: 90 to the left, 20 above and to the right, 40 below. */
 typedef struct OnnxlSvgPlot {
   OnnxlOutput *out;
   double left, top, width, height;
@@ -53,7 +54,8 @@ typedef struct OnnxlSvgPlot {
   OnnxlSvgUnit unit;
 } OnnxlSvgPlot;
 
-/* The column that an item falls into, and positions in the picture. column: also fractions of one, and n_columns itself. */
+/* The column that an item falls into, and positions in the picture. column: also fractions of one, and n_columns
+ * itself. */
 uint32_t onnxl_svg_column(const OnnxlSvgPlot *plot, uint32_t item);
 double onnxl_svg_x(const OnnxlSvgPlot *plot, double column);
 double onnxl_svg_y(const OnnxlSvgPlot *plot, double amount);
@@ -68,12 +70,14 @@ void onnxl_svg_curve(const OnnxlSvgPlot *plot, const int64_t *amounts, unsigned 
 /* Where points and labels are, so that no label covers another or lies beside the wrong point. Starts zeroed. */
 #define ONNXL_SVG_MAX_LABELS 64
 typedef struct OnnxlSvgLabels {
-  struct OnnxlSvgBox { double left, top, right, bottom; } taken[ONNXL_SVG_MAX_LABELS];
+  struct OnnxlSvgBox {
+    double left, top, right, bottom;
+  } taken[ONNXL_SVG_MAX_LABELS];
   unsigned count;
 } OnnxlSvgLabels;
 
-/* A point in the middle of a column, in the colour of a line, with a label beside it unless that would cover another or be
- * outside: what it says should be in the legend, too. To be drawn last. */
+/* A point in the middle of a column, in the colour of a line, with a label beside it unless that would cover another or
+ * be outside: what it says should be in the legend, too. To be drawn last. */
 void onnxl_svg_mark(const OnnxlSvgPlot *plot, uint32_t column, int64_t amount, unsigned line, OnnxlSvgLabels *labels,
                     OnnxlStr text);
 

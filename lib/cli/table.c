@@ -60,7 +60,8 @@ static void
 end_cell(OnnxlTable *table, size_t offset, CellKind kind)
 {
   size_t size = table->text.used - offset;
-  bool plain = size <= UINT32_MAX && (size == 0 || onnxl_str_plain(onnxl_str_n(table->text.buffer + offset, size)) == size);
+  bool plain =
+    size <= UINT32_MAX && (size == 0 || onnxl_str_plain(onnxl_str_n(table->text.buffer + offset, size)) == size);
   *append(table) = (Cell){ offset, size, plain ? (uint32_t)size : 0, (uint8_t)kind, plain };
 }
 

@@ -81,7 +81,8 @@ struct OnnxlExprNode {
   };
 };
 
-/* A sum, difference or product that was asked for lately: amounts that come and go give the same ones again and again. */
+/* A sum, difference or product that was asked for lately: amounts that come and go give the same ones again and again.
+ */
 typedef struct Memo {
   OnnxlExpr a, b, result;
   uint32_t epoch; /* of the facts that the result was simplified with; 0 = no memo */
@@ -95,7 +96,7 @@ struct OnnxlExprPool {
   OnnxlExprNode **slots; /* open addressing, capacity a power of two */
   size_t capacity;
   uint32_t count;
-  uint32_t epoch; /* starts at 1, counts changes of facts about symbols that are in use */
+  uint32_t epoch;         /* starts at 1, counts changes of facts about symbols that are in use */
   OnnxlExpr literals[16]; /* 0 and up, NULL until asked for */
   Memo memos[N_MEMOS];
 };

@@ -4,8 +4,8 @@
 
 #include "memory/profile.h"
 
-/* By what the kernel does: output o of the node may be written over input k, which has as many elements of the same size for
- * every assignment. Both are there. */
+/* By what the kernel does: output o of the node may be written over input k, which has as many elements of the same
+ * size for every assignment. Both are there. */
 bool onnxl_inplace_safe(const OnnxlInference *inference, uint32_t id, uint32_t k, uint32_t o);
 
 #endif

@@ -1,5 +1,6 @@
-/* Families of sizes that are proportional to each other are laid out by numbers, with each symbol standing for some value:
- * what fits for one assignment fits for all. An offset is 0 or the end of another buffer, so it has an expression, too. */
+/* Families of sizes that are proportional to each other are laid out by numbers, with each symbol standing for some
+ * value: what fits for one assignment fits for all. An offset is 0 or the end of another buffer, so it has an
+ * expression, too. */
 #include "memory/layout.h"
 
 #include "memory/layout-internal.h"
@@ -7,8 +8,8 @@
 #include "support/error.h"
 #include "support/sort.h"
 
-/* Up to this many buffers a family is also laid out by size, which is quadratic and mostly better. With more than this many
- * live at one time they just follow each other. */
+/* Up to this many buffers a family is also laid out by size, which is quadratic and mostly better. With more than this
+ * many live at one time they just follow each other. */
 #define MAX_BY_SIZE 4096
 
 /* Pairs of buffers that are looked at to find a better layout than the first, and layouts that are tried. */
@@ -20,9 +21,9 @@
 
 typedef struct Item {
   OnnxlLayoutBuffer *buffer;
-  int64_t weight;   /* bytes in numbers */
-  int64_t offset;   /* in numbers */
-  OnnxlExpr place;  /* the same as an expression */
+  int64_t weight;  /* bytes in numbers */
+  int64_t offset;  /* in numbers */
+  OnnxlExpr place; /* the same as an expression */
   uint32_t family;
 } Item;
 
@@ -86,9 +87,9 @@ collect(Planner *p)
       uint32_t v = node->outputs[o];
       if (v == ONNXL_NONE || onnxl_memory_is_constant(node))
         continue;
-      uint32_t last = index->values[v].is_output           ? memory->n_nodes - 1
+      uint32_t last = index->values[v].is_output          ? memory->n_nodes - 1
                       : memory->last_use[v] == ONNXL_NONE ? id
-                                                           : memory->last_use[v];
+                                                          : memory->last_use[v];
       uint32_t from = memory->reuse[v];
       if (from == ONNXL_NONE) {
         add_buffer(p, v, id, last, memory->bytes[v]);
@@ -352,8 +353,8 @@ weigh(const Planner *p, Item *items, GError **error)
 {
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     items[i] = (Item){ .buffer = &p->buffers[i], .place = p->zero };
-    if (!onnxl_expr_evaluate(p->buffers[i].bytes, onnxl_layout_sample, NULL, &items[i].weight, NULL) || items[i].weight < 0 ||
-        items[i].weight > INT64_MAX / MAX((int64_t)p->n_buffers, 1))
+    if (!onnxl_expr_evaluate(p->buffers[i].bytes, onnxl_layout_sample, NULL, &items[i].weight, NULL) ||
+        items[i].weight < 0 || items[i].weight > INT64_MAX / MAX((int64_t)p->n_buffers, 1))
       return onnxl_fail(error, ONNXL_ERROR_LIMIT, "the buffers are too large to be laid out in 64 bits");
   }
   return true;

@@ -1,15 +1,15 @@
 /* Where each buffer of a profile lies in one block of memory: offsets by best fit over the time that buffers are live.
  *
- * Buffers are what nodes of the main graph make: their outputs (one that takes over a buffer shares it), and the scratch of
- * bodies. Inputs, initializers and constants have memory of their own. Symbolic sizes can share space where they are
- * multiples of each other for every assignment; each such family has a part of the block to itself. */
+ * Buffers are what nodes of the main graph make: their outputs (one that takes over a buffer shares it), and the
+ * scratch of bodies. Inputs, initializers and constants have memory of their own. Symbolic sizes can share space where
+ * they are multiples of each other for every assignment; each such family has a part of the block to itself. */
 #ifndef ONNXL_MEMORY_LAYOUT_H
 #define ONNXL_MEMORY_LAYOUT_H
 
 #include "memory/profile.h"
 
 typedef struct OnnxlLayoutBuffer {
-  uint32_t value; /* the first that lives in it; ONNXL_NONE: scratch of node first */
+  uint32_t value;       /* the first that lives in it; ONNXL_NONE: scratch of node first */
   uint32_t first, last; /* nodes between which it is live, both included */
   OnnxlExpr bytes;
   OnnxlExpr offset; /* in bytes; not aligned beyond what the sizes bring */

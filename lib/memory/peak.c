@@ -2,7 +2,8 @@
 
 #include "support/error.h"
 
-/* Beyond this many a new amount is compared with the newest ones only. The peak stays right, it just is printed longer. */
+/* Beyond this many a new amount is compared with the newest ones only. The peak stays right, it just is printed longer.
+ */
 #define MAX_COMPARED 64
 
 static bool

@@ -1,14 +1,15 @@
-/* One pass over the nodes of a graph with running sums of what is live. Nested graphs and function bodies are profiled the
- * same way where their node stands; their peak is what the node needs while it runs. */
+/* One pass over the nodes of a graph with running sums of what is live. Nested graphs and function bodies are profiled
+ * the same way where their node stands; their peak is what the node needs while it runs. */
 #include "memory/profile.h"
 
-#include "memory/inplace-internal.h"
 #include "memory/bytes-internal.h"
+#include "memory/inplace-internal.h"
 #include "memory/peak-internal.h"
 #include "memory/stored-internal.h"
 #include "support/error.h"
 
-/* A sum by tag that values enter and leave. Unknown sizes are counted apart, so that a sum is known again once they left. */
+/* A sum by tag that values enter and leave. Unknown sizes are counted apart, so that a sum is known again once they
+ * left. */
 typedef struct Live {
   OnnxlBucket shown; /* NULL for a tag with unknown sizes */
   OnnxlExpr sums[ONNXL_N_TAGS];
@@ -27,7 +28,7 @@ typedef struct Profiler {
   OnnxlTag *tags;
   uint32_t *reuse;
   uint32_t *last_use;
-  OnnxlExpr *bytes;      /* by value id: of the buffer it lives in; NULL = unknown */
+  OnnxlExpr *bytes; /* by value id: of the buffer it lives in; NULL = unknown */
   bool *handed;
   const OnnxlMemory **calls;
   OnnxlGraphPeak *graphs;
@@ -199,7 +200,8 @@ has_buffer(const Profiler *p, uint32_t value)
   return info->kind == ONNXL_KIND_TENSOR && onnxl_data_type_bits(info->elem_type) > 0;
 }
 
-/* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers. */
+/* Bytes of the buffer at k against those of output o: equal for every assignment, or (second pass) larger in numbers.
+ */
 static bool
 structural_pair(const Profiler *p, uint32_t id, uint32_t k, uint32_t o, bool larger)
 {
@@ -369,7 +371,8 @@ place_of(const Profiler *p, State *state, uint32_t value)
   case ONNXL_VALUE_NODE_OUTPUT:
     break;
   }
-  return onnxl_memory_is_constant(&p->inference->index->nodes[v->producer]) ? &state->initializers : &state->intermediates;
+  return onnxl_memory_is_constant(&p->inference->index->nodes[v->producer]) ? &state->initializers
+                                                                            : &state->intermediates;
 }
 
 /* Frees what the node was the last to need, then keeps those of its outputs that somebody will need. */

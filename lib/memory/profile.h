@@ -2,8 +2,9 @@
  * expressions over the model's symbols, and the peak. It is also the plan that a run obeys, which then needs just that.
  *
  * Inputs and initializers are live from the start to the end, the output of a Constant node from its node to the end,
- * every other value from its node to its last use (a use inside a nested graph counts at the node that holds it); a graph
- * output to the end. Where the in-place plan lets an output take over the buffer of a dying input it costs nothing.
+ * every other value from its node to its last use (a use inside a nested graph counts at the node that holds it); a
+ * graph output to the end. Where the in-place plan lets an output take over the buffer of a dying input it costs
+ * nothing.
  *
  * A nested graph or function body is profiled in the same way where its node stands: its peak is what the node needs
  * beside its outputs. What the body hands out counts 0 there, because it counts as the node's output, and so do the
@@ -80,14 +81,14 @@ struct OnnxlMemory {
 /* True for the output of a Constant node, which lives to the end of its graph. */
 bool onnxl_memory_is_constant(const OnnxlIndexNode *node);
 
-/* Profiles the main graph of an inference. Returns: in the arena; NULL with ONNXL_ERROR_LIMIT when a number of bytes does
- * not fit in 64 bits or the arena is exhausted, with ONNXL_ERROR_INVALID for an initializer of such a size and for a
- * stored plan that does not fit the model. */
+/* Profiles the main graph of an inference. Returns: in the arena; NULL with ONNXL_ERROR_LIMIT when a number of bytes
+ * does not fit in 64 bits or the arena is exhausted, with ONNXL_ERROR_INVALID for an initializer of such a size and for
+ * a stored plan that does not fit the model. */
 const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options,
                                     OnnxlArena *arena, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Bytes of the initializers, those of nested graphs included, that lie in other files: they count as what they are, but are
- * mapped and need not be resident. NULL when that does not fit in 64 bits. */
+/* Bytes of the initializers, those of nested graphs included, that lie in other files: they count as what they are, but
+ * are mapped and need not be resident. NULL when that does not fit in 64 bits. */
 OnnxlExpr onnxl_memory_external(const OnnxlInference *inference);
 
 /* An amount with upper bounds in place of the sizes that only a run shows, as far as they have some and lookup (may be

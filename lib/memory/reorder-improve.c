@@ -1,10 +1,10 @@
-/* A window of the order around its largest step is searched for an order whose steps are all below that, by depth first over
- * the sets of nodes that have run: what is live depends on the set only, so each is entered once. */
+/* A window of the order around its largest step is searched for an order whose steps are all below that, by depth first
+ * over the sets of nodes that have run: what is live depends on the set only, so each is entered once. */
 #include "memory/reorder-internal.h"
 
 enum {
-  WINDOW = 64,         /* bits of a set */
-  MAX_SETS = 30000,    /* that are entered for one window */
+  WINDOW = 64,      /* bits of a set */
+  MAX_SETS = 30000, /* that are entered for one window */
   N_SLOTS = 1 << 16,
   MAX_WORK = 10000000, /* nodes, and values at them, that are looked at in all */
 };
@@ -14,8 +14,8 @@ typedef struct Window {
   uint32_t nodes[WINDOW];
   uint64_t needs[WINDOW]; /* which of the nodes must have run */
   uint32_t n;
-  int64_t limit;      /* steps must be below */
-  uint64_t *seen;     /* 1 + sets that lead nowhere, or nowhere yet: open addressing */
+  int64_t limit;  /* steps must be below */
+  uint64_t *seen; /* 1 + sets that lead nowhere, or nowhere yet: open addressing */
   uint32_t n_seen;
   uint32_t found[WINDOW];
   uint64_t work;
@@ -51,7 +51,10 @@ try(Window *w, uint64_t done, uint32_t depth, uint32_t i, int64_t change)
 static bool
 search(Window *w, uint64_t done, uint32_t depth)
 {
-  struct { uint32_t node; int64_t change; } open[WINDOW];
+  struct {
+    uint32_t node;
+    int64_t change;
+  } open[WINDOW];
   uint32_t n = 0;
 
   if (depth == w->n)

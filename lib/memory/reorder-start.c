@@ -3,8 +3,8 @@
 #include "memory/reorder-internal.h"
 #include "support/sort.h"
 
-/* An order that grows. A node that frees nothing is late: it runs right before the first that needs what it makes, which
- * costs nothing. */
+/* An order that grows. A node that frees nothing is late: it runs right before the first that needs what it makes,
+ * which costs nothing. */
 typedef struct Growing {
   const Schedule *schedule;
   uint32_t *order;
@@ -30,7 +30,8 @@ find_late(const Growing *g)
     for (uint32_t i = 0; i < node->n_needs; i++) {
       uint32_t producer = producer_of(g, node->needs[i]);
       /* What it needs comes from nowhere or from a node that needs nothing, so that late nodes are at most two deep. */
-      if (g->schedule->values[node->needs[i]].mortal || (producer != ONNXL_NONE && g->schedule->nodes[producer].n_needs > 0))
+      if (g->schedule->values[node->needs[i]].mortal ||
+          (producer != ONNXL_NONE && g->schedule->nodes[producer].n_needs > 0))
         g->late[id] = false;
     }
   }

@@ -1,4 +1,5 @@
-/* The main graph as a problem of order: nodes that make and need buffers of known sizes, and what a sequence of them costs. */
+/* The main graph as a problem of order: nodes that make and need buffers of known sizes, and what a sequence of them
+ * costs. */
 #ifndef ONNXL_MEMORY_SCHEDULE_INTERNAL_H
 #define ONNXL_MEMORY_SCHEDULE_INTERNAL_H
 
@@ -10,7 +11,7 @@ typedef struct SchedulePair {
 } SchedulePair;
 
 typedef struct ScheduleNode {
-  const uint32_t *needs;   /* value ids of the main graph, each once; also what nested graphs capture */
+  const uint32_t *needs; /* value ids of the main graph, each once; also what nested graphs capture */
   const uint32_t *makes;
   const SchedulePair *pairs;
   uint32_t n_needs, n_makes, n_pairs;
@@ -19,10 +20,10 @@ typedef struct ScheduleNode {
 
 typedef struct ScheduleValue {
   int64_t bytes;
-  uint32_t producer;      /* ONNXL_NONE: there from the start */
-  uint32_t n_users;       /* nodes that need it */
+  uint32_t producer; /* ONNXL_NONE: there from the start */
+  uint32_t n_users;  /* nodes that need it */
   const uint32_t *users;
-  bool mortal;            /* its bytes are free again after the last user */
+  bool mortal; /* its bytes are free again after the last user */
 } ScheduleValue;
 
 typedef struct Schedule {
@@ -31,7 +32,8 @@ typedef struct Schedule {
   uint32_t n_nodes, n_values;
 } Schedule;
 
-/* lookup: a value for each symbol. Sizes that are not known count 0. Returns: in the arena; NULL with ONNXL_ERROR_LIMIT. */
+/* lookup: a value for each symbol. Sizes that are not known count 0. Returns: in the arena; NULL with
+ * ONNXL_ERROR_LIMIT. */
 const Schedule *schedule_new(const OnnxlMemory *memory, OnnxlInplace inplace, OnnxlExprLookup lookup, void *data,
                              OnnxlArena *arena, GError **error);
 

@@ -87,7 +87,8 @@ put(OnnxlArena *arena, OnnxlPairList *pairs, const char *key, const GString *tex
     if (!onnxl_str_is(pairs->items[i].key, key))
       items[n++] = pairs->items[i];
   if (text->len > 0) {
-    items[n] = (OnnxlPair){ .key = onnxl_str(key), .value = onnxl_arena_copy(arena, onnxl_str_n(text->str, text->len)) };
+    items[n] =
+      (OnnxlPair){ .key = onnxl_str(key), .value = onnxl_arena_copy(arena, onnxl_str_n(text->str, text->len)) };
     if (!items[n++].value.data)
       return false;
   }

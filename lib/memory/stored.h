@@ -1,8 +1,8 @@
 /* A plan as metadata of the model that it is for:
  *
  *   of the main graph   onnxl.plan     what was asked for: "safe", "structural" or "none", then perhaps ";free-inputs"
- *   of a node           onnxl.inplace  "OUTPUT:INPUT;...": positions of an output and the input whose buffer it takes over
- *                       onnxl.release  names of the values that die with the node, ';' between them; '\' before a ';' or
+ *   of a node           onnxl.inplace  "OUTPUT:INPUT;...": positions of an output and the input whose buffer it takes
+ * over onnxl.release  names of the values that die with the node, ';' between them; '\' before a ';' or
  *                                      '\' that is part of a name
  *                       onnxl.tag      the tags of the outputs, ';' between them
  *                       onnxl.arena    "OFFSET:SIZE;...": the place of each output in the arena, expressions; empty for

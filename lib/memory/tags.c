@@ -1,6 +1,6 @@
 /* What values are for: weights and activations, shapes, axes. Tags spread forwards from inputs and initializers and
- * backwards from those who consume shapes and axes, until nothing changes. A tag only ever moves up (none, weight, shape
- * or axes, ambiguous), so each value changes a few times at most and the whole is linear. */
+ * backwards from those who consume shapes and axes, until nothing changes. A tag only ever moves up (none, weight,
+ * shape or axes, ambiguous), so each value changes a few times at most and the whole is linear. */
 #include "memory/profile.h"
 
 /* What an operator says about the tags of its inputs and outputs. */
@@ -8,7 +8,7 @@ typedef enum Habit {
   SHAPE_OUTPUT = 1 << 0,
   CONSTANT = 1 << 1,
   CONCAT = 1 << 2,
-  SHAPE_SECOND = 1 << 3,  /* input 1 is a shape whatever it comes from */
+  SHAPE_SECOND = 1 << 3, /* input 1 is a shape whatever it comes from */
   AXES_SECOND = 1 << 4,
   SLICE = 1 << 5,         /* inputs 1, 2 and 4 are shapes, 3 axes */
   BACK_TO_FIRST = 1 << 6, /* input 0 is what the output is */
@@ -16,7 +16,10 @@ typedef enum Habit {
 } Habit;
 
 /* By name. */
-#define OP(name, habits) { { name, sizeof name - 1 }, habits }
+#define OP(name, habits)              \
+  {                                   \
+    { name, sizeof name - 1 }, habits \
+  }
 static const struct {
   OnnxlStr name;
   uint8_t habits;

@@ -12,8 +12,8 @@ typedef enum OnnxlOpsFormat {
   ONNXL_OPS_CSV,   /* the table's columns; versions are separated by blanks */
 } OnnxlOpsFormat;
 
-/* Writes all operators sorted by domain and name: their versions, oldest first, and for each of shape rule, in-place rule
- * and kernel "yes" when all versions have one, "no" when none has, else the versions that do. */
+/* Writes all operators sorted by domain and name: their versions, oldest first, and for each of shape rule, in-place
+ * rule and kernel "yes" when all versions have one, "no" when none has, else the versions that do. */
 void onnxl_ops_list(OnnxlOutput *out, OnnxlOpsFormat format);
 
 #endif

@@ -1,5 +1,5 @@
-/* Resolution of names, depth first in model order, so that a node sees just what is defined before it and around it. The
- * ids of one graph's nodes are reserved when it is entered, which makes them consecutive. */
+/* Resolution of names, depth first in model order, so that a node sees just what is defined before it and around it.
+ * The ids of one graph's nodes are reserved when it is entered, which makes them consecutive. */
 #include "proto/index.h"
 
 #include "support/error.h"
@@ -10,13 +10,13 @@ typedef struct Builder {
   OnnxlIndexValue *values;
   OnnxlIndexNode *nodes;
   OnnxlIndexGraph *graphs;
-  uint32_t *ids;      /* room for the inputs and outputs of all nodes and graphs */
+  uint32_t *ids; /* room for the inputs and outputs of all nodes and graphs */
   uint32_t n_values, n_nodes, n_graphs, n_ids;
-  OnnxlMap scope;     /* names visible now, to value ids; ONNXL_NONE once their graph was left */
-  GArray *captured;   /* of the nodes around this place, a stack of value ids */
-  uint32_t *stamps;   /* by value: the last node that captured it, plus 1 */
-  OnnxlMap **later;   /* by graph: names to the last node that gives them, made when an undefined name asks */
-  bool full;          /* the arena is exhausted */
+  OnnxlMap scope;   /* names visible now, to value ids; ONNXL_NONE once their graph was left */
+  GArray *captured; /* of the nodes around this place, a stack of value ids */
+  uint32_t *stamps; /* by value: the last node that captured it, plus 1 */
+  OnnxlMap **later; /* by graph: names to the last node that gives them, made when an undefined name asks */
+  bool full;        /* the arena is exhausted */
 } Builder;
 
 /* What all graphs together need. */
@@ -190,9 +190,10 @@ use(Builder *b, OnnxlStr name, uint32_t graph, const OnnxlNodeList *nodes, size_
   if (id == ONNXL_MAP_NONE) {
     const OnnxlNode *producer = later_producer(b, graph, nodes, i, name);
     if (producer)
-      finding(b, ONNXL_DIAG_UNDEFINED_VALUE, graph, node,
-              "input '%.*s' is defined only by this node or a later one (%.*s): the nodes are not in order, or form a cycle",
-              ONNXL_ARG(name), ONNXL_ARG(producer->op_type));
+      finding(
+        b, ONNXL_DIAG_UNDEFINED_VALUE, graph, node,
+        "input '%.*s' is defined only by this node or a later one (%.*s): the nodes are not in order, or form a cycle",
+        ONNXL_ARG(name), ONNXL_ARG(producer->op_type));
     else
       finding(b, ONNXL_DIAG_UNDEFINED_VALUE, graph, node, "input '%.*s' is not defined", ONNXL_ARG(name));
     return ONNXL_NONE;
@@ -234,14 +235,15 @@ index_subgraphs(Builder *b, uint32_t id)
     const OnnxlAttribute *attribute = &attributes->items[i];
     size_t n = (attribute->g != NULL) + attribute->graphs.count;
     for (size_t j = 0; j < n; j++, next++) {
-      const OnnxlGraph *proto = attribute->g && j == 0 ? attribute->g : &attribute->graphs.items[j - (attribute->g != NULL)];
+      const OnnxlGraph *proto =
+        attribute->g && j == 0 ? attribute->g : &attribute->graphs.items[j - (attribute->g != NULL)];
       b->graphs[next] = (OnnxlIndexGraph){ .proto = proto, .parent_node = id, .attribute = attribute };
       index_graph(b, next, proto);
     }
   }
 
-  /* Each once; what does not come from this node's own graph is captured by the node around it as well, and stays on the
-   * stack for that one. */
+  /* Each once; what does not come from this node's own graph is captured by the node around it as well, and stays on
+   * the stack for that one. */
   guint kept = base;
   uint32_t *unique = onnxl_arena_array(b->arena, b->captured->len - base, sizeof(uint32_t));
   if (!unique) {
@@ -291,8 +293,7 @@ index_nodes(Builder *b, uint32_t graph, const OnnxlNodeList *nodes)
     index_subgraphs(b, id);
     for (size_t j = 0; j < proto->output.count; j++) {
       OnnxlStr name = proto->output.items[j];
-      outputs[j] =
-        name.size == 0 ? ONNXL_NONE : id_of(b, define(b, name, ONNXL_VALUE_NODE_OUTPUT, graph, id, j));
+      outputs[j] = name.size == 0 ? ONNXL_NONE : id_of(b, define(b, name, ONNXL_VALUE_NODE_OUTPUT, graph, id, j));
     }
   }
 }
@@ -498,8 +499,7 @@ onnxl_index_new(const OnnxlModel *model, const OnnxlFunction *function, OnnxlAre
     return NULL;
   }
 
-  *index = (OnnxlIndex){ model,      b.values,  b.nodes,    b.graphs, group_uses(&b),
-                         b.n_values, b.n_nodes, b.n_graphs };
+  *index = (OnnxlIndex){ model, b.values, b.nodes, b.graphs, group_uses(&b), b.n_values, b.n_nodes, b.n_graphs };
   if (b.full || onnxl_arena_exhausted(arena)) {
     onnxl_fail(error, ONNXL_ERROR_LIMIT, "the names need more than the limit of %zu bytes (--max-metadata)",
                onnxl_arena_budget(arena));

@@ -1,9 +1,10 @@
-/* An ONNX model in memory: one struct for each message of onnx.proto, one member for each field, under the field's name.
+/* An ONNX model in memory: one struct for each message of onnx.proto, one member for each field, under the field's
+ * name.
  *
- * Nothing is lost: an absent field is told from an empty one, and fields that onnx.proto does not know are kept. Strings
- * and payloads are slices of the mapped input (or of the arena), never copies, so weights cost nothing until they are
- * read. All memory belongs to the model's arena. The structs are plain data: whoever edits a model sets members and
- * allocates with the model's arena.
+ * Nothing is lost: an absent field is told from an empty one, and fields that onnx.proto does not know are kept.
+ * Strings and payloads are slices of the mapped input (or of the arena), never copies, so weights cost nothing until
+ * they are read. All memory belongs to the model's arena. The structs are plain data: whoever edits a model sets
+ * members and allocates with the model's arena.
  *
  * Presence: a string or bytes field is absent when .data is NULL; a message when the pointer is NULL; a number when its
  * has_ member is false; a list when its count is 0.
@@ -20,10 +21,10 @@
 #include "support/limits.h"
 
 /* A list of T in one block of the arena. Pointers to items hold until the list grows. */
-#define ONNXL_LIST(T)                                                                                                  \
-  struct {                                                                                                             \
-    T *items;                                                                                                          \
-    size_t count;                                                                                                      \
+#define ONNXL_LIST(T) \
+  struct {            \
+    T *items;         \
+    size_t count;     \
   }
 
 /* A field that onnx.proto does not have, as it stood on the wire. */
@@ -403,9 +404,9 @@ struct OnnxlModelProto {
 /* A model with what it was read from. */
 typedef struct OnnxlModel {
   OnnxlModelProto proto;
-  OnnxlArena *arena; /* owns everything in proto */
-  OnnxlFile *file;   /* the mapped input, owned; NULL for a model made in memory */
-  char *folder;      /* where external data is looked up, owned: the model file's folder, "." for standard input */
+  OnnxlArena *arena;     /* owns everything in proto */
+  OnnxlFile *file;       /* the mapped input, owned; NULL for a model made in memory */
+  char *folder;          /* where external data is looked up, owned: the model file's folder, "." for standard input */
   GPtrArray *data_files; /* of OnnxlFile, owned: mapped files that the references of a text name, of which payloads are
                           * slices; NULL when there are none */
 } OnnxlModel;
@@ -414,20 +415,21 @@ typedef struct OnnxlModel {
 OnnxlModel *onnxl_model_new(size_t budget);
 void onnxl_model_free(OnnxlModel *model);
 
-/* Reads a model from path (NULL or "-" = standard input): binary, text or JSON, told apart by content. Findings about the
- * input go to sink. Returns: owned; NULL with error: ONNXL_ERROR_INVALID when findings say why, else what failed. */
-OnnxlModel *onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* Reads a model from path (NULL or "-" = standard input): binary, text or JSON, told apart by content. Findings about
+ * the input go to sink. Returns: owned; NULL with error: ONNXL_ERROR_INVALID when findings say why, else what failed.
+ */
+OnnxlModel *onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same for looking at tensors, and for writing the model as binary: the nodes of a binary model may then be there as
- * onnxl_wire_read_weights() has them. */
-OnnxlModel *onnxl_model_load_weights(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+/* The same for looking at tensors, and for writing the model as binary: the nodes of a binary model may then be there
+ * as onnxl_wire_read_weights() has them. */
+OnnxlModel *onnxl_model_load_weights(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Adds n zeroed items to a list of the model's arena, by copying it once into a larger block: to add many, add them at
  * once. Evaluates to the address of the first new item; NULL when the arena is exhausted. */
-#define ONNXL_EXTEND(arena, list, n)                                                                                   \
-  ((__typeof__((list)->items))onnxl_list_extend((arena), (void **)&(list)->items, &(list)->count,                      \
+#define ONNXL_EXTEND(arena, list, n)                                                              \
+  ((__typeof__((list)->items))onnxl_list_extend((arena), (void **)&(list)->items, &(list)->count, \
                                                 sizeof(*(list)->items), (n)))
 #define ONNXL_APPEND(arena, list) ONNXL_EXTEND((arena), (list), 1)
 void *onnxl_list_extend(OnnxlArena *arena, void **items, size_t *count, size_t item_size, size_t n);

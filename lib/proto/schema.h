@@ -6,13 +6,13 @@
 #include "proto/model.h"
 
 typedef enum OnnxlFieldKind {
-  ONNXL_FIELD_STRING,  /* OnnxlStr, text */
-  ONNXL_FIELD_BYTES,   /* OnnxlStr, any bytes */
-  ONNXL_FIELD_INT32,   /* int32_t */
-  ONNXL_FIELD_ENUM,    /* int32_t, open: any number is kept */
-  ONNXL_FIELD_INT64,   /* int64_t */
-  ONNXL_FIELD_FLOAT,   /* float */
-  ONNXL_FIELD_MESSAGE, /* pointer; in a list: the structs themselves */
+  ONNXL_FIELD_STRING,       /* OnnxlStr, text */
+  ONNXL_FIELD_BYTES,        /* OnnxlStr, any bytes */
+  ONNXL_FIELD_INT32,        /* int32_t */
+  ONNXL_FIELD_ENUM,         /* int32_t, open: any number is kept */
+  ONNXL_FIELD_INT64,        /* int64_t */
+  ONNXL_FIELD_FLOAT,        /* float */
+  ONNXL_FIELD_MESSAGE,      /* pointer; in a list: the structs themselves */
   ONNXL_FIELD_PACKED_FLOAT, /* OnnxlPacked of 4-byte values */
   ONNXL_FIELD_PACKED_DOUBLE,
   ONNXL_FIELD_PACKED_INT32, /* OnnxlPacked of varints */
@@ -26,18 +26,18 @@ typedef struct OnnxlFieldDescriptor {
   const char *name;
   uint32_t number;
   OnnxlFieldKind kind;
-  bool repeated;  /* an ONNXL_LIST of strings, int64_t, float or messages (never set for PACKED kinds) */
-  uint8_t oneof;  /* not 0: fields of the message with the same number exclude each other */
-  uint16_t offset; /* of the member */
+  bool repeated;       /* an ONNXL_LIST of strings, int64_t, float or messages (never set for PACKED kinds) */
+  uint8_t oneof;       /* not 0: fields of the message with the same number exclude each other */
+  uint16_t offset;     /* of the member */
   uint16_t has_offset; /* of its has_ member, for single numbers, else 0 */
-  uint16_t presence; /* of others: of the pointer or size in the member that is not 0 when it is set */
+  uint16_t presence;   /* of others: of the pointer or size in the member that is not 0 when it is set */
   const OnnxlMessageDescriptor *message; /* of kind MESSAGE */
 } OnnxlFieldDescriptor;
 
 struct OnnxlMessageDescriptor {
-  const char *name; /* "NodeProto" */
-  size_t id;        /* position in onnxl_message_descriptors */
-  size_t size;      /* of the struct */
+  const char *name;                   /* "NodeProto" */
+  size_t id;                          /* position in onnxl_message_descriptors */
+  size_t size;                        /* of the struct */
   const OnnxlFieldDescriptor *fields; /* in the order of onnx.proto */
   size_t n_fields;
 };
@@ -82,7 +82,8 @@ onnxl_field_member(const OnnxlFieldDescriptor *field, const void *message)
   return (char *)message + field->offset;
 }
 
-/* True when two messages are equal field by field: presence, order in lists, unknown fields; packed numbers by value. */
+/* True when two messages are equal field by field: presence, order in lists, unknown fields; packed numbers by value.
+ */
 bool onnxl_message_equal(const OnnxlMessageDescriptor *descriptor, const void *a, const void *b);
 
 #endif

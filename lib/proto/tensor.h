@@ -17,8 +17,8 @@ typedef enum OnnxlStorage {
 typedef struct OnnxlTensorView {
   const OnnxlTensor *tensor;
   int32_t data_type;
-  int64_t count;      /* elements */
-  uint64_t bytes;     /* of the values as in raw_data; 0 for strings */
+  int64_t count;  /* elements */
+  uint64_t bytes; /* of the values as in raw_data; 0 for strings */
   OnnxlStorage storage;
 } OnnxlTensorView;
 
@@ -46,15 +46,16 @@ typedef struct OnnxlExternal {
   OnnxlStr checksum;
 } OnnxlExternal;
 
-/* Parses the entries: location present, without NUL; offset and length plain decimal numbers whose sum fits 63 bits; the
- * last of two equal keys counts, unknown keys are left alone. Returns false with ONNXL_ERROR_INVALID and a finding. */
-bool onnxl_tensor_external(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink, OnnxlExternal *ret_external,
-                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Parses the entries: location present, without NUL; offset and length plain decimal numbers whose sum fits 63 bits;
+ * the last of two equal keys counts, unknown keys are left alone. Returns false with ONNXL_ERROR_INVALID and a finding.
+ */
+bool onnxl_tensor_external(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,
+                           OnnxlExternal *ret_external, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Calls visit for every tensor of the model with its path: initializers, sparse parts, attributes, at any depth, in the
  * main graph, functions and training graphs, in model order. Stops and returns false when visit does. */
 typedef bool (*OnnxlTensorVisit)(void *data, OnnxlTensor *tensor, const char *path, GError **error);
-bool onnxl_model_visit_tensors(OnnxlModel *model, OnnxlTensorVisit visit, void *data, GError **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+bool onnxl_model_visit_tensors(OnnxlModel *model, OnnxlTensorVisit visit, void *data,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 #endif

@@ -147,8 +147,8 @@ find_quote(const OnnxlReader *r, const char *at, bool *ret_escapes, bool *ret_as
   return at < r->end ? at : NULL;
 }
 
-/* Makes token the string whose text starts at from, as it stands. Returns room for the text without escapes; NULL when it has
- * none, when it is not closed, and when the arena is exhausted, which the parser finds out. */
+/* Makes token the string whose text starts at from, as it stands. Returns room for the text without escapes; NULL when
+ * it has none, when it is not closed, and when the arena is exhausted, which the parser finds out. */
 static char *
 begin_string(OnnxlReader *r, OnnxlToken *token, const char *from)
 {

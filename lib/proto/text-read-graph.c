@@ -135,7 +135,8 @@ read_node(OnnxlReader *r, bool first, OnnxlNode *node)
 }
 
 /* Room for the nodes of a big main graph, so that they are read where they stay: each takes an opening parenthesis, and
- * pages that no node comes to lie on cost nothing. Once a text, since it looks at all that follows. Returns their number; 0 when it does not pay or is too much. */
+ * pages that no node comes to lie on cost nothing. Once a text, since it looks at all that follows. Returns their
+ * number; 0 when it does not pay or is too much. */
 static size_t
 reserve_nodes(OnnxlReader *r, OnnxlNodeList *list)
 {

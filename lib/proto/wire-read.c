@@ -1,5 +1,5 @@
-/* One walk over the bytes, driven by the field table. Lists are exact blocks that are never moved in the usual case, where
- * the items of a list stand one after the other: the first one looks ahead and counts them. */
+/* One walk over the bytes, driven by the field table. Lists are exact blocks that are never moved in the usual case,
+ * where the items of a list stand one after the other: the first one looks ahead and counts them. */
 #include "proto/wire.h"
 
 #include <inttypes.h>
@@ -63,7 +63,8 @@ too_deep(Reader *reader)
 static bool
 exhausted(Reader *reader)
 {
-  return onnxl_fail(reader->error, ONNXL_ERROR_LIMIT, "the metadata need more than the limit of %zu bytes (--max-metadata)",
+  return onnxl_fail(reader->error, ONNXL_ERROR_LIMIT,
+                    "the metadata need more than the limit of %zu bytes (--max-metadata)",
                     onnxl_arena_budget(reader->arena));
 }
 
@@ -86,7 +87,8 @@ read_varint(Reader *reader, const char **at, const char *end, uint64_t *ret_valu
 
 static bool read_any_field(Reader *reader, const char **at, const char *end, uint32_t depth, Field *field);
 
-/* Finds the end of a group, whose start tag was read: *at goes behind the end tag, field->bytes is what lies between. */
+/* Finds the end of a group, whose start tag was read: *at goes behind the end tag, field->bytes is what lies between.
+ */
 static bool
 read_group(Reader *reader, const char **at, const char *end, uint32_t depth, Field *group)
 {
@@ -144,9 +146,8 @@ read_any_field(Reader *reader, const char **at, const char *end, uint32_t depth,
     if (!read_varint(reader, at, end, &size))
       return false;
     if (size > (uint64_t)(end - *at)) {
-      g_autofree char *message =
-        g_strdup_printf("truncated field: its length is %" PRIu64 " when %" PRIu64 " bytes are left", size,
-                        (uint64_t)(end - *at));
+      g_autofree char *message = g_strdup_printf(
+        "truncated field: its length is %" PRIu64 " when %" PRIu64 " bytes are left", size, (uint64_t)(end - *at));
       return invalid(reader, field->at, ONNXL_DIAG_TRUNCATED, message);
     }
     field->bytes = onnxl_str_n(*at, (size_t)size);
@@ -191,23 +192,18 @@ static inline uint32_t
 wire_type_of(const OnnxlFieldDescriptor *field)
 {
   static const uint8_t types[] = {
-    [ONNXL_FIELD_STRING] = WIRE_BYTES,
-    [ONNXL_FIELD_BYTES] = WIRE_BYTES,
-    [ONNXL_FIELD_INT32] = WIRE_VARINT,
-    [ONNXL_FIELD_ENUM] = WIRE_VARINT,
-    [ONNXL_FIELD_INT64] = WIRE_VARINT,
-    [ONNXL_FIELD_FLOAT] = WIRE_FIXED32,
-    [ONNXL_FIELD_MESSAGE] = WIRE_BYTES,
-    [ONNXL_FIELD_PACKED_FLOAT] = WIRE_FIXED32,
-    [ONNXL_FIELD_PACKED_DOUBLE] = WIRE_FIXED64,
-    [ONNXL_FIELD_PACKED_INT32] = WIRE_VARINT,
-    [ONNXL_FIELD_PACKED_INT64] = WIRE_VARINT,
-    [ONNXL_FIELD_PACKED_UINT64] = WIRE_VARINT,
+    [ONNXL_FIELD_STRING] = WIRE_BYTES,          [ONNXL_FIELD_BYTES] = WIRE_BYTES,
+    [ONNXL_FIELD_INT32] = WIRE_VARINT,          [ONNXL_FIELD_ENUM] = WIRE_VARINT,
+    [ONNXL_FIELD_INT64] = WIRE_VARINT,          [ONNXL_FIELD_FLOAT] = WIRE_FIXED32,
+    [ONNXL_FIELD_MESSAGE] = WIRE_BYTES,         [ONNXL_FIELD_PACKED_FLOAT] = WIRE_FIXED32,
+    [ONNXL_FIELD_PACKED_DOUBLE] = WIRE_FIXED64, [ONNXL_FIELD_PACKED_INT32] = WIRE_VARINT,
+    [ONNXL_FIELD_PACKED_INT64] = WIRE_VARINT,   [ONNXL_FIELD_PACKED_UINT64] = WIRE_VARINT,
   };
   return types[field->kind];
 }
 
-/* The row of a field on the wire; NULL when it is to be kept as unknown, as protobuf does for an unexpected wire type. */
+/* The row of a field on the wire; NULL when it is to be kept as unknown, as protobuf does for an unexpected wire type.
+ */
 static inline const OnnxlFieldDescriptor *
 known_field(const Reader *reader, const OnnxlMessageDescriptor *descriptor, const Field *field)
 {
@@ -283,8 +279,8 @@ typedef struct Walk {
   size_t room[MAX_FIELDS + 1];     /* by row; the last one is for unknown fields */
 } Walk;
 
-/* Counts the items of a list (known NULL: of the unknown fields) from the walk's place on: all, or those that follow the
- * field just met. */
+/* Counts the items of a list (known NULL: of the unknown fields) from the walk's place on: all, or those that follow
+ * the field just met. */
 static bool
 count_items(Reader *reader, const Walk *walk, const OnnxlFieldDescriptor *known, const Field *met, bool all,
             size_t *ret_count)
@@ -311,10 +307,11 @@ count_items(Reader *reader, const Walk *walk, const OnnxlFieldDescriptor *known,
 
 /* Makes room for the n items of the field just met, and for what else it can tell of their list. */
 static bool
-extend_list(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *met, OnnxlStrList *list, size_t n)
+extend_list(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const Field *met, OnnxlStrList *list,
+            size_t n)
 {
-  /* A list that was left and is met again is counted to the end of the message, once; pieces of a packed list and unknown
-   * fields are rare enough to be counted so at once. */
+  /* A list that was left and is met again is counted to the end of the message, once; pieces of a packed list and
+   * unknown fields are rare enough to be counted so at once. */
   bool all = !known || is_packed(known) || list->count > 0;
   size_t size = known ? item_size(known) : sizeof(OnnxlUnknownField);
   size_t more, total;
@@ -378,8 +375,8 @@ clear_oneof(const OnnxlMessageDescriptor *descriptor, const OnnxlFieldDescriptor
   }
 }
 
-/* Whether the bytes of a packed list are whole numbers. Of a large list of varints only the end is looked at, since it may
- * be weights: whoever reads the numbers finds what is wrong with one. */
+/* Whether the bytes of a packed list are whole numbers. Of a large list of varints only the end is looked at, since it
+ * may be weights: whoever reads the numbers finds what is wrong with one. */
 static bool
 check_packed(Reader *reader, const OnnxlFieldDescriptor *known, const Field *field)
 {
@@ -469,8 +466,8 @@ exclude_payload(Reader *reader, OnnxlStr bytes)
   size_t share;
 
   if (reader->limits->max_metadata == 0 && bytes.size >= PAYLOAD_SIZE &&
-      onnxl_size_mul(bytes.size, ONNXL_METADATA_FACTOR, &share) &&
-      budget >= ONNXL_METADATA_MIN && budget - ONNXL_METADATA_MIN >= share)
+      onnxl_size_mul(bytes.size, ONNXL_METADATA_FACTOR, &share) && budget >= ONNXL_METADATA_MIN &&
+      budget - ONNXL_METADATA_MIN >= share)
     onnxl_arena_set_budget(reader->arena, budget - share);
 }
 
@@ -619,8 +616,7 @@ read_fields(Reader *reader, const OnnxlMessageDescriptor *descriptor, OnnxlStr b
       return invalid(reader, field.at, ONNXL_DIAG_WIRE, "the end of a group that was not started");
     if (!make_room(reader, &walk, NULL, &field, unknown))
       return false;
-    unknown->items[unknown->count++] =
-      (OnnxlUnknownField){ field.number, field.wire_type, field.value, field.bytes };
+    unknown->items[unknown->count++] = (OnnxlUnknownField){ field.number, field.wire_type, field.value, field.bytes };
   }
   return true;
 }

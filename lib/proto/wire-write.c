@@ -1,6 +1,6 @@
-/* One pass from the end of the model to its start, so that the length of a message is known when it is to stand in front
- * of it. The encoded metadata are collected in chunks, filled from the back; a payload is only noted as a slice, so that
- * weights take no memory. */
+/* One pass from the end of the model to its start, so that the length of a message is known when it is to stand in
+ * front of it. The encoded metadata are collected in chunks, filled from the back; a payload is only noted as a slice,
+ * so that weights take no memory. */
 #include "proto/packed.h"
 #include "proto/wire.h"
 

@@ -48,8 +48,8 @@ onnxl_ctx_wants(const OnnxlKernelContext *context, uint32_t i)
   return i < node->n_outputs && node->outputs[i] != ONNXL_NONE;
 }
 
-/* The buffer of the input that output 0 may take over, under the output's dims; NULL when somebody else sees it as well or
- * it has another size. */
+/* The buffer of the input that output 0 may take over, under the output's dims; NULL when somebody else sees it as well
+ * or it has another size. */
 static OnnxlValue *
 take_over(const OnnxlKernelContext *context, int32_t elem_type, size_t rank, const int64_t *dims)
 {

@@ -119,7 +119,8 @@ check_divisor(const OnnxlKernelContext *context, GError **error)
     return true;
   for (int64_t i = 0; i < b->count; i++)
     if (memcmp((const char *)b->data + (size_t)i * size, &zero, size) == 0)
-      return onnxl_ctx_misfit(context, error, "integers are divided by element %" G_GINT64_FORMAT " of B, which is 0", i);
+      return onnxl_ctx_misfit(context, error, "integers are divided by element %" G_GINT64_FORMAT " of B, which is 0",
+                              i);
   return true;
 }
 
@@ -224,11 +225,8 @@ ONNXL_KERNEL(mean, COMPUTES);
 /* fmod = 0: the sign of the divisor, as Python; 1: that of the dividend, as C. */
 #define floor_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, floor_mod_real(a, b))
 #define floor_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(floor_mod_##T, T, T, a % b)
-#define floor_mod_SIGNED_ROW(type, T, U)                                \
-  ONNXL_BINARY_ROW(floor_mod_##T, T, T,                                 \
-                   b == -1                                  ? 0         \
-                   : a % b != 0 && ((a % b < 0) != (b < 0)) ? a % b + b \
-                                                            : a % b)
+#define floor_mod_SIGNED_ROW(type, T, U) \
+  ONNXL_BINARY_ROW(floor_mod_##T, T, T, b == -1 ? 0 : a % b != 0 && ((a % b < 0) != (b < 0)) ? a % b + b : a % b)
 #define trunc_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, fmod(a, b))
 #define trunc_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 ? 0 : a % b)
 #define trunc_mod_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == -1 ? 0 : a % b)

@@ -204,7 +204,8 @@ run_bit_cast(OnnxlKernelContext *context, GError **error)
   int64_t type = onnxl_ctx_int(context, "to");
   if (type <= 0 || type >= ONNXL_N_TYPES || onnxl_data_type_bits((int32_t)type) == 0 ||
       onnxl_data_type_bits((int32_t)type) != onnxl_data_type_bits(input->elem_type))
-    return onnxl_ctx_invalid(context, error, "elements of type %s do not have the size of type %" G_GINT64_FORMAT " (%s)",
+    return onnxl_ctx_invalid(context, error,
+                             "elements of type %s do not have the size of type %" G_GINT64_FORMAT " (%s)",
                              onnxl_data_type_name(input->elem_type), type,
                              type > 0 && type < ONNXL_N_TYPES ? onnxl_data_type_name((int32_t)type) : "unknown");
   OnnxlValue *output = onnxl_ctx_output(context, 0, (int32_t)type, input->rank, input->dims, error);

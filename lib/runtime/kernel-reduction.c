@@ -313,19 +313,20 @@ REDUCTION(reduce_prod, REDUCE_PROD);
 REDUCTION(reduce_sum, REDUCE_SUM);
 REDUCTION(reduce_sum_square, REDUCE_SUM_SQUARE);
 
-/* --- the places of extremes: those of the values that ReduceMax and ReduceMin give, and so of NaN where there is one --- */
+/* --- the places of extremes: those of the values that ReduceMax and ReduceMin give, and so of NaN where there is one
+ * --- */
 
-#define ARG_LOOP(type, T, U)                                                    \
-  case ONNXL_TYPE_##type: {                                                     \
-    const T *v = (const T *)x->data + start;                                    \
-    for (int64_t j = 1; j < n; j++) {                                           \
-      T a = v[j * stride], b = v[best * stride];                                \
-      bool a_nan = a != a, b_nan = b != b;                                      \
-      bool wins = a_nan ? !b_nan : !b_nan && (smallest ? a < b : a > b);        \
-      if (wins || (last && (a == b || (a_nan && b_nan))))                       \
-        best = j;                                                               \
-    }                                                                           \
-    break;                                                                      \
+#define ARG_LOOP(type, T, U)                                             \
+  case ONNXL_TYPE_##type: {                                              \
+    const T *v = (const T *)x->data + start;                             \
+    for (int64_t j = 1; j < n; j++) {                                    \
+      T a = v[j * stride], b = v[best * stride];                         \
+      bool a_nan = a != a, b_nan = b != b;                               \
+      bool wins = a_nan ? !b_nan : !b_nan && (smallest ? a < b : a > b); \
+      if (wins || (last && (a == b || (a_nan && b_nan))))                \
+        best = j;                                                        \
+    }                                                                    \
+    break;                                                               \
   }
 
 static bool

@@ -289,8 +289,8 @@ run_one_hot(OnnxlKernelContext *context, GError **error)
   if (depth < 0)
     return onnxl_ctx_invalid(context, error, "the depth is %" G_GINT64_FORMAT, depth);
   if (values->count != 2)
-    return onnxl_ctx_invalid(context, error, "values has %" G_GINT64_FORMAT " elements when two, off and on, are needed",
-                             values->count);
+    return onnxl_ctx_invalid(
+      context, error, "values has %" G_GINT64_FORMAT " elements when two, off and on, are needed", values->count);
   for (uint32_t i = 0; i <= indices->rank; i++)
     dims[i] = i == axis ? depth : indices->dims[i - (i > axis)];
   OnnxlValue *y = onnxl_ctx_output(context, 0, values->elem_type, indices->rank + 1, dims, error);

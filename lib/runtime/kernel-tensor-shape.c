@@ -91,8 +91,8 @@ run_flatten(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(flatten, EXACT);
 
-/* The axes of Squeeze and Unsqueeze: from the second input, or from the attribute before opset 13. *ret_n is -1 when there
- * is neither. */
+/* The axes of Squeeze and Unsqueeze: from the second input, or from the attribute before opset 13. *ret_n is -1 when
+ * there is neither. */
 static bool
 get_axes(OnnxlKernelContext *context, const int64_t **ret_axes, int64_t *ret_n, GError **error)
 {

@@ -92,8 +92,8 @@ find_neighbours(const Sampler *s, uint32_t axis, double place, Neighbours *ret)
   }
 }
 
-/* The sum over all neighbours on all axes, of which the first has tap pick % mode, and so on. part: 0 or 1, which of the
- * numbers of a complex element. */
+/* The sum over all neighbours on all axes, of which the first has tap pick % mode, and so on. part: 0 or 1, which of
+ * the numbers of a complex element. */
 static double
 interpolate(const Sampler *s, const OnnxlValue *x, int64_t image, int64_t part, const Neighbours *n)
 {

@@ -382,7 +382,8 @@ make_taps(OnnxlKernelContext *context, const Resize *r, uint32_t axis, int64_t i
   return taps->weights != NULL;
 }
 
-/* to[outer, out, inner] from from[outer, in, inner]. parts: numbers of an element, of which extrapolation is the first. */
+/* to[outer, out, inner] from from[outer, in, inner]. parts: numbers of an element, of which extrapolation is the first.
+ */
 static void
 interpolate_axis(const Taps *taps, double extrapolation, const double *from, double *to, int64_t outer, int64_t in,
                  int64_t out, int64_t inner, int64_t parts)

@@ -84,14 +84,14 @@ OnnxlValue *onnxl_ctx_tensor(OnnxlKernelContext *context, const char *name, GErr
 OnnxlValue *onnxl_ctx_attr_tensor(OnnxlKernelContext *context, const OnnxlTensor *tensor,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Fails with "NODE (Op): message". A kernel may ask for several things before it looks whether it got them: an error that
- * is set already stays. Returns false. */
+/* Fails with "NODE (Op): message". A kernel may ask for several things before it looks whether it got them: an error
+ * that is set already stays. Returns false. */
 bool onnxl_ctx_fail(const OnnxlKernelContext *context, GError **error, OnnxlErrorCode code, const char *format, ...)
   G_GNUC_PRINTF(4, 5);
 #define onnxl_ctx_invalid(context, error, ...) onnxl_ctx_fail((context), (error), ONNXL_ERROR_INVALID, __VA_ARGS__)
 
-/* Inputs that do not fit each other: the message goes on with ": data [2,3], indices [4]", every input that is a tensor by
- * its name in the schema. Returns false. */
+/* Inputs that do not fit each other: the message goes on with ": data [2,3], indices [4]", every input that is a tensor
+ * by its name in the schema. Returns false. */
 bool onnxl_ctx_misfit(const OnnxlKernelContext *context, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Loads a library that the kernel needs, see runtime/library.h. */
@@ -110,8 +110,8 @@ const OnnxlType *onnxl_ctx_subgraph_output_type(const OnnxlKernelContext *contex
 bool onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *const *inputs, uint32_t n_inputs,
                             OnnxlValue **ret_outputs, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The stream that a random operator draws from. With an attribute seed it is a stream of its own, the same in every run,
- * which is made in *own; without it is the run's, whose key is the run's seed. */
+/* The stream that a random operator draws from. With an attribute seed it is a stream of its own, the same in every
+ * run, which is made in *own; without it is the run's, whose key is the run's seed. */
 OnnxlRandom *onnxl_ctx_random(OnnxlKernelContext *context, OnnxlRandom *own);
 
 /* A place to keep a value with the node between runs (a constant), or NULL where that is not sound. */

@@ -1,6 +1,6 @@
-/* Random numbers that depend on a key and a counter only: number i of a stream can be had without the ones before it, and
- * is the same on every machine. The function is splitmix64's (Steele, Lea and Flood, "Fast splittable pseudorandom number
- * generators", 2014): a Weyl sequence over the counter and a mix of its bits. */
+/* Random numbers that depend on a key and a counter only: number i of a stream can be had without the ones before it,
+ * and is the same on every machine. The function is splitmix64's (Steele, Lea and Flood, "Fast splittable pseudorandom
+ * number generators", 2014): a Weyl sequence over the counter and a mix of its bits. */
 #ifndef ONNXL_RUNTIME_RANDOM_H
 #define ONNXL_RUNTIME_RANDOM_H
 

@@ -158,7 +158,8 @@ onnxl_value_content_bytes(const OnnxlValue *value)
 {
   uint64_t sum = onnxl_value_bytes(value);
 
-  for (int64_t i = 0; value->kind == ONNXL_KIND_TENSOR && value->elem_type == ONNXL_TYPE_STRING && i < value->count; i++)
+  for (int64_t i = 0; value->kind == ONNXL_KIND_TENSOR && value->elem_type == ONNXL_TYPE_STRING && i < value->count;
+       i++)
     sum += ((const OnnxlStr *)value->data)[i].size;
   for (size_t i = 0; i < value->n_items; i++)
     sum += onnxl_value_content_bytes(value->items[i]);

@@ -152,7 +152,8 @@ const int64_t *onnxl_shape_ints(OnnxlShapeNode *n, const char *attribute, uint32
 /* Number of elements of a list when it is a literal, -1 otherwise. As in the kernels a list may have any rank. */
 int64_t onnxl_shape_length(const OnnxlShapeNode *n, uint32_t i);
 
-/* --- what operands must be (fit.c); omitted and unknown ones fit ---------------------------------------------------- */
+/* --- what operands must be (fit.c); omitted and unknown ones fit ----------------------------------------------------
+ */
 
 /* Like onnxl_shape_ranked(), and reports another rank, or one outside [min,max] (then NULL). */
 const OnnxlInfo *onnxl_shape_of_rank(OnnxlShapeNode *n, uint32_t i, uint32_t rank);

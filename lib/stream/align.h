@@ -39,8 +39,8 @@ OnnxlAlignSummary onnxl_align_plan_summary(const OnnxlAlignPlan *plan);
 /* Data files to be written, 0 when nothing will be external. */
 size_t onnxl_align_plan_shards(const OnnxlAlignPlan *plan);
 
-/* Fills the data files, which are empty: each gets its size, then its ranges; what lies between reads as zeros. fds, names
- * (for messages): one a data file. options: progress is called by one thread at a time, not always the caller's.
+/* Fills the data files, which are empty: each gets its size, then its ranges; what lies between reads as zeros. fds,
+ * names (for messages): one a data file. options: progress is called by one thread at a time, not always the caller's.
  * ret_stats: of all files, also after a failure. */
 bool onnxl_align_copy(const OnnxlAlignPlan *plan, const int *fds, const char *const *names,
                       const OnnxlCopyOptions *options, OnnxlCopyStats *ret_stats,

@@ -231,9 +231,9 @@ drain_pipe(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
-/* Bytes to splice at a time. The system caches what is written in blocks as large as they come in: a whole pipe at a time is a
- * tenth faster than half of it. But blocks of 1 MiB run out; in a virtual machine the next ones are those that the host took
- * back, and getting them again takes six times as long as the copy. */
+/* Bytes to splice at a time. The system caches what is written in blocks as large as they come in: a whole pipe at a
+ * time is a tenth faster than half of it. But blocks of 1 MiB run out; in a virtual machine the next ones are those
+ * that the host took back, and getting them again takes six times as long as the copy. */
 static uint64_t
 pipe_share(const OnnxlCopier *copier)
 {
@@ -414,8 +414,8 @@ copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint6
   OnnxlCopyMethod order[] = { ONNXL_COPY_SPLICE, ONNXL_COPY_RANGE, ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
-  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than ours,
-   * and a third where it shifts bytes against the pages. A file system that copies on a server does not. */
+  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than
+   * ours, and a third where it shifts bytes against the pages. A file system that copies on a server does not. */
   if (copier->remote) {
     order[0] = ONNXL_COPY_RANGE;
     order[1] = ONNXL_COPY_SPLICE;

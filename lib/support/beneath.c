@@ -84,7 +84,8 @@ onnxl_beneath_open(const char *folder, OnnxlStr path, bool allow_symlinks, struc
   } else if ((fd = open_path(folder, name, allow_symlinks)) < 0) {
     int saved_errno = errno;
     if (saved_errno == ELOOP && !allow_symlinks)
-      onnxl_fail(error, ONNXL_ERROR_IO, "cannot open %s: there is a symbolic link on its path (--allow-symlinks)", name);
+      onnxl_fail(error, ONNXL_ERROR_IO, "cannot open %s: there is a symbolic link on its path (--allow-symlinks)",
+                 name);
     else
       onnxl_error_errno(error, saved_errno, "cannot open %s", name);
   } else if (fstat(fd, ret_stat) < 0 || !S_ISREG(ret_stat->st_mode)) {

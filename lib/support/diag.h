@@ -50,12 +50,12 @@ void onnxl_diag_sink_set_text(OnnxlDiagSink *sink, OnnxlStr text);
 /* At most n errors are kept (0 = all); later ones are only counted. Default 20. */
 void onnxl_diag_sink_set_max_errors(OnnxlDiagSink *sink, uint32_t n);
 
-/* "ID", "no-ID" (drop warnings and notes; an error is dropped only when errors are optional), "error", "error=ID", "no-error" or "no-error=ID"
- * as after -W. False: no such id. */
+/* "ID", "no-ID" (drop warnings and notes; an error is dropped only when errors are optional), "error", "error=ID",
+ * "no-error" or "no-error=ID" as after -W. False: no such id. */
 bool onnxl_diag_sink_configure(OnnxlDiagSink *sink, const char *option) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Lets "no-ID" drop errors as well: for a verifier, which builds nothing on what it lets pass. Functions that report such
- * an error still fail. Default: false. */
+/* Lets "no-ID" drop errors as well: for a verifier, which builds nothing on what it lets pass. Functions that report
+ * such an error still fail. Default: false. */
 void onnxl_diag_sink_set_optional(OnnxlDiagSink *sink, bool optional);
 
 /* Adds a finding with the id's default severity as changed by -W options. where may be NULL; its strings are copied. A

@@ -27,8 +27,8 @@ void onnxl_file_free(OnnxlFile *file);
 /* True when the bytes lie in this file's mapping; then *ret_offset is their place in it. */
 bool onnxl_file_locate(const OnnxlFile *file, OnnxlStr bytes, uint64_t *ret_offset);
 
-/* True when both paths name the same entry of the same folder, whether there is such a file or not. Other names of one file
- * (hard links), and symbolic links to it, are other entries. */
+/* True when both paths name the same entry of the same folder, whether there is such a file or not. Other names of one
+ * file (hard links), and symbolic links to it, are other entries. */
 bool onnxl_path_same_entry(const char *a, const char *b);
 
 #endif

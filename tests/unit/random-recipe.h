@@ -10,8 +10,8 @@
  *   NAME=@T[DIM]{A,B}       a tensor of that type; of a type itself in place of T
  *
  * A, B, DIM: sums of products such as 2HE+1, where each letter is a small size of the node's own and # the number of
- * outputs. Items that the operator's version does not have are passed over; inputs and attributes without an item are left to
- * chance. */
+ * outputs. Items that the operator's version does not have are passed over; inputs and attributes without an item are
+ * left to chance. */
 #ifndef ONNXL_TESTS_RANDOM_RECIPE_H
 #define ONNXL_TESTS_RANDOM_RECIPE_H
 
@@ -29,8 +29,8 @@ typedef struct RandomSizes {
 #define RANDOM_LIKE "input[A,B] dtype=@T2"
 #define SMALL_DIVISOR "A[A,B] B[B]{1..5}"
 #define OPTIMIZED "inputs.0[A,B] inputs.1[A,B] inputs.2[A,B]"
-#define STUMP                                                                                                          \
-  "X[N,2] nodes_treeids=[0,0,0] nodes_nodeids=[0,1,2] nodes_featureids=[1,0,0] "                                       \
+#define STUMP                                                                    \
+  "X[N,2] nodes_treeids=[0,0,0] nodes_nodeids=[0,1,2] nodes_featureids=[1,0,0] " \
   "nodes_modes=[\"BRANCH_LEQ\",\"LEAF\",\"LEAF\"] nodes_truenodeids=[1,0,0] nodes_falsenodeids=[2,0,0] "
 #define CLASSES \
   STUMP "nodes_values=[1,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,1] class_weights=[1,2] "
@@ -105,13 +105,12 @@ static const struct {
   { "LSTM", "X[S,N,I] W[1,4H,I] R[1,4H,H] B[1,8H] sequence_lens[N]{1..S+1} initial_h[1,N,H] initial_c[1,N,H] P[1,3H] "
             "hidden_size=H ; X[S,N,I] W[2,4H,I] R[2,4H,H] direction=\"bidirectional\" hidden_size=H ; "
             "X[N,S,I] W[1,4H,I] R[1,4H,H] initial_h[N,1,H] initial_c[N,1,H] hidden_size=H layout=1" },
-  { "LabelEncoder",
-    "X[A] classes_strings=[\"a\",\"b\"] keys_strings=[\"a\",\"b\"] values_int64s=[1,2] ; "
-    "X[A] keys_strings=[\"a\"] values_floats=[1] ; X[A] keys_strings=[\"a\"] values_strings=[\"x\"] ; "
-    "X[A] keys_int64s=[1] values_floats=[1] ; X[A] keys_int64s=[1] values_strings=[\"x\"] ; "
-    "X[A] keys_int64s=[1] values_int64s=[1] ; X[A] keys_floats=[1] values_int64s=[1] ; "
-    "X[A] keys_floats=[1] values_strings=[\"x\"] ; X[A] keys_floats=[1] values_floats=[1] ; "
-    "X[A] keys_tensor=@T1[2]{1,2} values_tensor=@T2[2]{3,4} default_tensor=@T2[1]{0}" },
+  { "LabelEncoder", "X[A] classes_strings=[\"a\",\"b\"] keys_strings=[\"a\",\"b\"] values_int64s=[1,2] ; "
+                    "X[A] keys_strings=[\"a\"] values_floats=[1] ; X[A] keys_strings=[\"a\"] values_strings=[\"x\"] ; "
+                    "X[A] keys_int64s=[1] values_floats=[1] ; X[A] keys_int64s=[1] values_strings=[\"x\"] ; "
+                    "X[A] keys_int64s=[1] values_int64s=[1] ; X[A] keys_floats=[1] values_int64s=[1] ; "
+                    "X[A] keys_floats=[1] values_strings=[\"x\"] ; X[A] keys_floats=[1] values_floats=[1] ; "
+                    "X[A] keys_tensor=@T1[2]{1,2} values_tensor=@T2[2]{3,4} default_tensor=@T2[1]{0}" },
   { "LayerNormalization", "X[A,B] Scale[B] B[B] stash_type=@U" },
   { "LinearAttention", "query[B,S,HE] key[B,S,HE] value[B,S,HF] past_state[B,H,E,F] decay[B,S,H] beta[B,S,H] "
                        "q_num_heads=H kv_num_heads=H" },

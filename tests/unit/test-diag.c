@@ -96,7 +96,8 @@ test_hostile(void)
   for (int i = 0; i < 20000; i++)
     g_string_append(text, "é");
   onnxl_diag_sink_set_text(sink, onnxl_str_n(text->str, text->len));
-  onnxl_diag(sink, ONNXL_DIAG_NUMBER, &(OnnxlLocation){ .line = 1, .column = 30001, .length = UINT32_MAX }, "%s", text->str);
+  onnxl_diag(sink, ONNXL_DIAG_NUMBER, &(OnnxlLocation){ .line = 1, .column = 30001, .length = UINT32_MAX }, "%s",
+             text->str);
   const OnnxlDiag *diag = onnxl_diag_get(sink, 0);
   CU_ASSERT_TRUE(strlen(diag->message) <= 4096);
   CU_ASSERT_TRUE(onnxl_str_is_utf8(onnxl_str(diag->message)));
@@ -126,10 +127,5 @@ test_table(void)
   }
 }
 
-UNIT_MAIN("diag",
-  { "findings", test_findings },
-  { "-W options", test_options },
-  { "--max-errors", test_max_errors },
-  { "sort", test_sort },
-  { "hostile", test_hostile },
-  { "table", test_table })
+UNIT_MAIN("diag", { "findings", test_findings }, { "-W options", test_options }, { "--max-errors", test_max_errors },
+          { "sort", test_sort }, { "hostile", test_hostile }, { "table", test_table })

@@ -1,8 +1,8 @@
 /* Plans and runs of small models: results, accounts of memory, failures, and that nothing stays behind. */
 #include <CUnit/Basic.h>
 
-#include "proto/text.h"
 #include "memory/profile.h"
+#include "proto/text.h"
 #include "runtime/executor.h"
 #include "support/error.h"
 
@@ -186,7 +186,8 @@ obeys_a_plan_of_memory(void)
   CU_ASSERT_TRUE_FATAL(onnxl_executor_run(executor, &x, &y, &error));
   for (int i = 0; i < N; i++)
     CU_ASSERT_EQUAL(((float *)y->data)[i], -(float)i);
-  CU_ASSERT_EQUAL(onnxl_executor_peak(executor), 4 + 2 * sizeof values); /* the constant, x, and one buffer for the rest */
+  CU_ASSERT_EQUAL(onnxl_executor_peak(executor),
+                  4 + 2 * sizeof values); /* the constant, x, and one buffer for the rest */
   CU_ASSERT_EQUAL(fixture.plan->allocator->peak, before + sizeof values);
   CU_ASSERT_EQUAL(((float *)x->data)[3], 3);
   onnxl_value_unref(y);

@@ -39,14 +39,13 @@ test_values_and_uses(void)
   text_model_clear(&t);
 }
 
-static const char nested[] =
-  "g (bool c, float[2] x) => (float[2] y)\n"
-  "{ h = Neg (x)\n"
-  "  k = Abs (x)\n"
-  "  [outer] y = If (c) <then_branch = t () => (p) {\n"
-  "      [inner] p = If (c) <then_branch = t2 () => (q) { q = Add (h, x)  },\n"
-  "                          else_branch = e2 () => (q) { q = Mul (h, h) }>\n"
-  "    }, else_branch = e () => (p) { p = Identity (k) }> }";
+static const char nested[] = "g (bool c, float[2] x) => (float[2] y)\n"
+                             "{ h = Neg (x)\n"
+                             "  k = Abs (x)\n"
+                             "  [outer] y = If (c) <then_branch = t () => (p) {\n"
+                             "      [inner] p = If (c) <then_branch = t2 () => (q) { q = Add (h, x)  },\n"
+                             "                          else_branch = e2 () => (q) { q = Mul (h, h) }>\n"
+                             "    }, else_branch = e () => (p) { p = Identity (k) }> }";
 
 static void
 test_nested_graphs(void)
@@ -67,9 +66,10 @@ test_nested_graphs(void)
   CU_ASSERT(then_branch->parent_node == 2 && onnxl_str_is(then_branch->attribute->name, "then_branch"));
   const OnnxlIndexNode *inner = &index->nodes[then_branch->first_node];
   CU_ASSERT(inner->n_captures == 2 && inner->captures[0] == find(index, "h"));
-  CU_ASSERT_STRING_EQUAL(onnxl_index_node_path(index, inner->first_subgraph ? index->graphs[inner->first_subgraph].first_node
-                                                                            : 0, t.model->arena),
-                         "/outer/then_branch/inner/then_branch/#0 (Add)");
+  CU_ASSERT_STRING_EQUAL(
+    onnxl_index_node_path(index, inner->first_subgraph ? index->graphs[inner->first_subgraph].first_node : 0,
+                          t.model->arena),
+    "/outer/then_branch/inner/then_branch/#0 (Add)");
   text_model_clear(&t);
 }
 

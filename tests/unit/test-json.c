@@ -47,12 +47,13 @@ test_layout(void)
   onnxl_output_init(&out, -1);
   onnxl_json_init(&json, &out, 0);
   write_document(&json);
-  CU_ASSERT_TRUE(wrote(
-    &out, "{\"a\": [-9223372036854775808, 18446744073709551615, {}, [null, true]], \"b\": {\"c\": \"d\"}}\n"));
+  CU_ASSERT_TRUE(
+    wrote(&out, "{\"a\": [-9223372036854775808, 18446744073709551615, {}, [null, true]], \"b\": {\"c\": \"d\"}}\n"));
   onnxl_json_init(&json, &out, 2);
   write_document(&json);
-  CU_ASSERT_TRUE(wrote(&out, "{\n \"a\": [\n  -9223372036854775808,\n  18446744073709551615,\n  {},\n  [null, true]\n ],\n"
-                             " \"b\": {\n  \"c\": \"d\"\n }\n}\n"));
+  CU_ASSERT_TRUE(wrote(&out,
+                       "{\n \"a\": [\n  -9223372036854775808,\n  18446744073709551615,\n  {},\n  [null, true]\n ],\n"
+                       " \"b\": {\n  \"c\": \"d\"\n }\n}\n"));
 }
 
 static void
@@ -97,8 +98,7 @@ test_numbers(void)
   onnxl_json_double(&json, INFINITY);
   onnxl_json_double(&json, -INFINITY);
   onnxl_json_end_array(&json);
-  CU_ASSERT_TRUE(wrote(
-    &out, "[0.1, 0.10000000149011612, -0.0, 1e+300, \"nan\", \"nan\", \"inf\", \"-inf\"]"));
+  CU_ASSERT_TRUE(wrote(&out, "[0.1, 0.10000000149011612, -0.0, 1e+300, \"nan\", \"nan\", \"inf\", \"-inf\"]"));
 }
 
 UNIT_MAIN("json", { "layout", test_layout }, { "strings", test_strings }, { "numbers", test_numbers })

@@ -97,8 +97,8 @@ check_disjoint(const OnnxlLayout *layout, int64_t scale)
   }
 }
 
-/* A graph of random shape: each node reads values made before, so that lives overlap in all ways, also from inside branches,
- * which need memory of their own. */
+/* A graph of random shape: each node reads values made before, so that lives overlap in all ways, also from inside
+ * branches, which need memory of their own. */
 static char *
 random_graph(GRand *rand)
 {
@@ -112,10 +112,11 @@ random_graph(GRand *rand)
     else if (kind == 1)
       g_string_append_printf(text, " s%d = Shape (v%d) v%d = Cast <to = 1> (s%d)", i, from, i, i);
     else if (kind == 4)
-      g_string_append_printf(text,
-                             " v%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
-                             "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
-                             i, i, i, from, i, i, i, i, g_rand_int_range(rand, 0, i));
+      g_string_append_printf(
+        text,
+        " v%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
+        "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
+        i, i, i, from, i, i, i, i, g_rand_int_range(rand, 0, i));
     else
       g_string_append_printf(text, " v%d = %s (v%d)", i, kind == 2 ? "Neg" : "Softmax", from);
   }

@@ -181,8 +181,8 @@ test_parse_float(void)
   CU_ASSERT_EQUAL(onnxl_parse_float(ONNXL_STR("1e39"), &value), ONNXL_NUMBER_RANGE);
   CU_ASSERT_EQUAL(onnxl_parse_float(ONNXL_STR("3.4028236e38"), &value), ONNXL_NUMBER_RANGE);
   CU_ASSERT_EQUAL(onnxl_parse_float(ONNXL_STR("1e99999999999999999999999"), &value), ONNXL_NUMBER_RANGE);
-  static const char *const wrong[] = { "", "-", ".5", "+5", "1e", "1e+", "0x10", "- 5", "1.5f", "infx", "1 ", " 1", "1,5",
-                                       "--1", "1e5.0", "e5", "nan(1)" };
+  static const char *const wrong[] = { "",     "-",  ".5", "+5",  "1e",  "1e+",   "0x10", "- 5",   "1.5f",
+                                       "infx", "1 ", " 1", "1,5", "--1", "1e5.0", "e5",   "nan(1)" };
   for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
     CU_ASSERT_EQUAL(onnxl_parse_float(onnxl_str(wrong[i]), &value), ONNXL_NUMBER_SYNTAX);
   CU_ASSERT_EQUAL(value, 7);
@@ -269,12 +269,7 @@ test_parse_integers(void)
   CU_ASSERT_EQUAL(onnxl_parse_uint64(ONNXL_STR("-1"), &word), ONNXL_NUMBER_SYNTAX);
 }
 
-UNIT_MAIN("number",
-  { "style", test_style },
-  { "edges", test_edges },
-  { "random floats", test_random_floats },
-  { "random doubles", test_random_doubles },
-  { "parse float", test_parse_float },
-  { "parse many digits", test_parse_long },
-  { "parse small formats", test_parse_formats },
-  { "parse integers", test_parse_integers })
+UNIT_MAIN("number", { "style", test_style }, { "edges", test_edges }, { "random floats", test_random_floats },
+          { "random doubles", test_random_doubles }, { "parse float", test_parse_float },
+          { "parse many digits", test_parse_long }, { "parse small formats", test_parse_formats },
+          { "parse integers", test_parse_integers })

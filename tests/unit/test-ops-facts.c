@@ -1,5 +1,5 @@
-/* Compares every field of every row with operators.jsonl, a dump of the schemas of all opsets, which is too large for the
- * repository: $ONNXL_SHARED/facts, by default ../shared/facts. Skipped (status 77) where that is missing. */
+/* Compares every field of every row with operators.jsonl, a dump of the schemas of all opsets, which is too large for
+ * the repository: $ONNXL_SHARED/facts, by default ../shared/facts. Skipped (status 77) where that is missing. */
 #include <jansson.h>
 
 #include "ops/ops.h"
@@ -15,8 +15,9 @@ open_facts(void)
 {
   const char *shared = getenv("ONNXL_SHARED");
   g_autofree char *folder = g_path_get_dirname(__FILE__); /* relative to the build folder, where meson runs tests */
-  g_autofree char *path = shared ? g_build_filename(shared, "facts", "operators.jsonl", NULL)
-                                 : g_build_filename(folder, "..", "..", "..", "shared", "facts", "operators.jsonl", NULL);
+  g_autofree char *path = shared
+                            ? g_build_filename(shared, "facts", "operators.jsonl", NULL)
+                            : g_build_filename(folder, "..", "..", "..", "shared", "facts", "operators.jsonl", NULL);
   return fopen(path, "r");
 }
 

@@ -223,7 +223,8 @@ test_list(void)
   g_free(csv);
 
   char *json = listing(ONNXL_OPS_JSON);
-  CU_ASSERT_TRUE(g_str_has_prefix(json, "{\"operators\":[\n{\"domain\":\"ai.onnx\",\"name\":\"Abs\",\"versions\":[1,6,13],"));
+  CU_ASSERT_TRUE(
+    g_str_has_prefix(json, "{\"operators\":[\n{\"domain\":\"ai.onnx\",\"name\":\"Abs\",\"versions\":[1,6,13],"));
   CU_ASSERT_PTR_NOT_NULL(strstr(json, "\"inplace\":[1,6,13]"));
   CU_ASSERT_TRUE(g_str_has_suffix(json, "]}\n]}\n"));
   g_free(json);

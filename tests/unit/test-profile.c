@@ -16,7 +16,8 @@ profile(const char *text, OnnxlInplace inplace, bool free_inputs)
 
   p.inference = onnxl_infer(p.t.model, &(OnnxlInferOptions){ 0 }, p.t.model->arena, p.t.sink, &p.t.error);
   CU_ASSERT_PTR_NOT_NULL_FATAL(p.inference);
-  p.memory = onnxl_memory_new(p.inference, &(OnnxlMemoryOptions){ .inplace = inplace, .free_inputs = free_inputs }, p.t.model->arena, &p.t.error);
+  p.memory = onnxl_memory_new(p.inference, &(OnnxlMemoryOptions){ .inplace = inplace, .free_inputs = free_inputs },
+                              p.t.model->arena, &p.t.error);
   return p;
 }
 
@@ -119,17 +120,19 @@ test_function_call(void)
                        ONNXL_INPLACE_OFF, false);
 
   CU_ASSERT_PTR_NOT_NULL_FATAL(p.memory);
-  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(p.inference->pool, p.memory->nodes[0].outputs->amounts[ONNXL_TAG_SCRATCH]).data,
-                         "4*N"); /* t; the result is the node's output */
+  CU_ASSERT_STRING_EQUAL(
+    onnxl_expr_text(p.inference->pool, p.memory->nodes[0].outputs->amounts[ONNXL_TAG_SCRATCH]).data,
+    "4*N"); /* t; the result is the node's output */
   clear(&p);
 }
 
 static void
 test_tags(void)
 {
-  Profiled p = profile(HEAD "g (float[N,4] x) => (y) <int64[1] axes = {0}> { s = Shape (x)  t = Concat <axis = 0> (s, s)\n"
-                            "  r = Reshape (x, s)  u = Unsqueeze (r, axes)  y = Identity (u) }",
-                       ONNXL_INPLACE_SAFE, false);
+  Profiled p =
+    profile(HEAD "g (float[N,4] x) => (y) <int64[1] axes = {0}> { s = Shape (x)  t = Concat <axis = 0> (s, s)\n"
+                 "  r = Reshape (x, s)  u = Unsqueeze (r, axes)  y = Identity (u) }",
+            ONNXL_INPLACE_SAFE, false);
   struct {
     const char *name;
     OnnxlTag tag;

@@ -53,7 +53,8 @@ clear(Analysed *a)
 static char *
 random_graph(GRand *rand, int n)
 {
-  GString *text = g_string_new(HEAD "g (float[A,4] v0, float[B] v1, float[3,B] v2, bool c) => (float[] out, float[] w3) {");
+  GString *text =
+    g_string_new(HEAD "g (float[A,4] v0, float[B] v1, float[3,B] v2, bool c) => (float[] out, float[] w3) {");
 
   for (int i = 3; i < n + 3; i++) {
     int from = g_rand_int_range(rand, 0, i), kind = g_rand_int_range(rand, 0, 7);
@@ -66,10 +67,11 @@ random_graph(GRand *rand, int n)
     else if (kind == 3)
       g_string_append_printf(text, " w%d = ReduceSum (v%d)", i, from);
     else if (kind == 4)
-      g_string_append_printf(text,
-                             " w%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
-                             "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
-                             i, i, i, from, i, i, i, i, from);
+      g_string_append_printf(
+        text,
+        " w%d = If (c) <then_branch = t () => (float[] a%d) { b%d = Softmax (v%d) a%d = Neg (b%d) }, "
+        "else_branch = e () => (float[] d%d) { d%d = Softmax (v%d) }>",
+        i, i, i, from, i, i, i, i, from);
     else
       g_string_append_printf(text, " w%d = %s (v%d)", i, kind == 5 ? "Neg" : "Softmax", from);
     g_string_append_printf(text, " v%d = Sigmoid (w%d)", i, i);

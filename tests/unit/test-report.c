@@ -64,21 +64,24 @@ test_places(void)
   onnxl_diag(sink, ONNXL_DIAG_ELIDED, &(OnnxlLocation){ .file = "f", .path = "/then/conv\n1 (Conv)" }, "b");
   onnxl_diag_note(sink, NULL, "c");
   onnxl_diag(sink, ONNXL_DIAG_NUMBER, &(OnnxlLocation){ .file = "f" }, "d\x1b");
-  CU_ASSERT_TRUE(reports(&plain, sink, "onnxl-x: f:@0x1f: error: a [number]\n"
-                                       "onnxl-x: f:/then/conv\\n1 (Conv): warning: b [elided]\n"
-                                       "onnxl-x: note: c [elided]\n"
-                                       "onnxl-x: f: error: d\\x1b [number]\n"));
+  CU_ASSERT_TRUE(reports(&plain, sink,
+                         "onnxl-x: f:@0x1f: error: a [number]\n"
+                         "onnxl-x: f:/then/conv\\n1 (Conv): warning: b [elided]\n"
+                         "onnxl-x: note: c [elided]\n"
+                         "onnxl-x: f: error: d\\x1b [number]\n"));
   OnnxlReportStyle quiet = plain;
   quiet.quiet = true;
-  CU_ASSERT_TRUE(reports(&quiet, sink, "onnxl-x: f:@0x1f: error: a [number]\n"
-                                       "onnxl-x: f: error: d\\x1b [number]\n"));
+  CU_ASSERT_TRUE(reports(&quiet, sink,
+                         "onnxl-x: f:@0x1f: error: a [number]\n"
+                         "onnxl-x: f: error: d\\x1b [number]\n"));
   OnnxlReportStyle json = plain;
   json.json = true;
   json.quiet = true;
-  CU_ASSERT_TRUE(reports(
-    &json, sink,
-    "{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": \"number\", \"file\": \"f\", \"offset\": 31, \"message\": \"a\"}\n"
-    "{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": \"number\", \"file\": \"f\", \"message\": \"d\\u001b\"}\n"));
+  CU_ASSERT_TRUE(reports(&json, sink,
+                         "{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": \"number\", \"file\": \"f\", "
+                         "\"offset\": 31, \"message\": \"a\"}\n"
+                         "{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": \"number\", \"file\": \"f\", "
+                         "\"message\": \"d\\u001b\"}\n"));
   onnxl_diag_sink_free(sink);
 }
 
@@ -107,16 +110,13 @@ test_error(void)
   onnxl_output_init(&out, -1);
   onnxl_report_error(&out, &plain, error);
   onnxl_report_error(&out, &json, error);
-  CU_ASSERT_TRUE(onnxl_str_is(onnxl_output_memory(&out),
-                              "onnxl-x: cannot open a\\nb\n{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": null, "
-                              "\"message\": \"cannot open a\\nb\"}\n"));
+  CU_ASSERT_TRUE(
+    onnxl_str_is(onnxl_output_memory(&out),
+                 "onnxl-x: cannot open a\\nb\n{\"tool\": \"onnxl-x\", \"severity\": \"error\", \"id\": null, "
+                 "\"message\": \"cannot open a\\nb\"}\n"));
   onnxl_output_clear(&out);
   g_clear_error(&error);
 }
 
-UNIT_MAIN("report",
-  { "excerpts", test_excerpts },
-  { "a long line", test_long_line },
-  { "places", test_places },
-  { "more errors", test_more_errors },
-  { "error", test_error })
+UNIT_MAIN("report", { "excerpts", test_excerpts }, { "a long line", test_long_line }, { "places", test_places },
+          { "more errors", test_more_errors }, { "error", test_error })

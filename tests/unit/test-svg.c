@@ -18,8 +18,14 @@ writes_text(const char *text, size_t size, const char *expected)
 static void
 test_text(void)
 {
-  CU_ASSERT(writes_text("a<b>&\"é", 7 + 1, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">a&lt;b&gt;&amp;\"é</text>\n"));
-  CU_ASSERT(writes_text("\0\x1f\xff\xef\xbf\xbe\xc3", 7, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">" "???" "?" "?" "</text>\n"));
+  CU_ASSERT(
+    writes_text("a<b>&\"é", 7 + 1, "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">a&lt;b&gt;&amp;\"é</text>\n"));
+  CU_ASSERT(writes_text("\0\x1f\xff\xef\xbf\xbe\xc3", 7,
+                        "<text x=\"1.0\" y=\"2.2\" text-anchor=\"end\">"
+                        "???"
+                        "?"
+                        "?"
+                        "</text>\n"));
 }
 
 static void
@@ -82,7 +88,8 @@ test_labels(void)
     for (unsigned j = 0; j < i; j++) {
       const struct OnnxlSvgBox *a = &labels.taken[i], *b = &labels.taken[j];
       bool both_points = a->right - a->left == 20 && b->right - b->left == 20;
-      CU_ASSERT(both_points || a->right <= b->left || b->right <= a->left || a->bottom <= b->top || b->bottom <= a->top);
+      CU_ASSERT(both_points || a->right <= b->left || b->right <= a->left || a->bottom <= b->top ||
+                b->bottom <= a->top);
     }
   onnxl_output_clear(&out);
 }

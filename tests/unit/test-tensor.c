@@ -78,13 +78,15 @@ test_misfits(void)
   check_bad("g () => () <float[4611686018427387904,4611686018427387904] w = {1.0}> { }", ONNXL_DIAG_TENSOR_DIMS);
   check_bad("g () => () <!77[1] w = {} !{int32_data: [1]}> { }", ONNXL_DIAG_DATA_TYPE);
   check_bad("g () => () <float[1] w = {} !{int32_data: [1]}> { }", ONNXL_DIAG_PAYLOAD);
-  check_bad("g () => () <float[1] w = {} !{float_data: [1.0], raw_data: !\"\\x00\\x00\\x80?\"}> { }", ONNXL_DIAG_PAYLOAD);
+  check_bad("g () => () <float[1] w = {} !{float_data: [1.0], raw_data: !\"\\x00\\x00\\x80?\"}> { }",
+            ONNXL_DIAG_PAYLOAD);
   check_bad("g () => () <float[1] w = {} !{raw_data: \"abc\"}> { }", ONNXL_DIAG_PAYLOAD);
   check_bad("g () => () <string[1] w = {} !{raw_data: \"abcd\"}> { }", ONNXL_DIAG_PAYLOAD);
   check_bad("g () => () <float[2] w = [\"location\": \"f\", \"length\": \"4\"]> { }", ONNXL_DIAG_EXTERNAL);
   check_bad("g () => () <float[2] w = [\"location\": \"f\", \"offset\": \"-1\"]> { }", ONNXL_DIAG_EXTERNAL);
-  check_bad("g () => () <float[2] w = [\"location\": \"f\", \"offset\": \"9223372036854775807\", \"length\": \"8\"]> { }",
-            ONNXL_DIAG_EXTERNAL);
+  check_bad(
+    "g () => () <float[2] w = [\"location\": \"f\", \"offset\": \"9223372036854775807\", \"length\": \"8\"]> { }",
+    ONNXL_DIAG_EXTERNAL);
   check_bad("g () => () <float[2] w = [\"offset\": \"0\"]> { }", ONNXL_DIAG_EXTERNAL);
 }
 

@@ -96,7 +96,8 @@ test_presence(void)
 static void
 test_unknown_fields(void)
 {
-  /* Field 100: varint 5; fixed64; bytes "x"; a group with a varint in it; fixed32. Field 1 with the wire type of bytes. */
+  /* Field 100: varint 5; fixed64; bytes "x"; a group with a varint in it; fixed32. Field 1 with the wire type of bytes.
+   */
   OnnxlStr bytes = BYTES(0xa0 - 256, 0x06, 5, 0xa1 - 256, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 0xa2 - 256, 0x06, 1, 'x',
                          0xa3 - 256, 0x06, 0x08, 0x01, 0xa4 - 256, 0x06, 0xa5 - 256, 0x06, 1, 2, 3, 4, 0x0a, 1, 'y');
   Result r = read_bytes(bytes);
@@ -115,7 +116,8 @@ test_unknown_fields(void)
 static void
 test_lists_of_numbers(void)
 {
-  /* graph { initializer { dims: 2, packed dims: 3 4, float_data unpacked 1.0, then packed 1.0; int64_data: packed 1, single 300 } } */
+  /* graph { initializer { dims: 2, packed dims: 3 4, float_data unpacked 1.0, then packed 1.0; int64_data: packed 1,
+   * single 300 } } */
   OnnxlStr bytes = BYTES(0x3a, 29, 0x2a, 27, 0x08, 2, 0x0a, 2, 3, 4, 0x25, 0, 0, 0x80 - 256, 0x3f, 0x22, 4, 0, 0,
                          0x80 - 256, 0x3f, 0x3a, 1, 1, 0x38, 0xac - 256, 2, 0x10, 1, 0x10, 7);
   Result r = read_bytes(bytes);
@@ -179,8 +181,8 @@ static void
 test_oneof_and_merge(void)
 {
   /* Two graph fields are one graph; in a dimension the later member of the oneof wins. */
-  Result r = read_bytes(BYTES(0x3a, 3, 0x12, 1, 'g', 0x3a, 15, 0x5a, 13, 0x12, 11, 0x0a, 9, 0x12, 7, 0x0a, 5, 0x08, 5,
-                              0x12, 1, 'N'));
+  Result r = read_bytes(
+    BYTES(0x3a, 3, 0x12, 1, 'g', 0x3a, 15, 0x5a, 13, 0x12, 11, 0x0a, 9, 0x12, 7, 0x0a, 5, 0x08, 5, 0x12, 1, 'N'));
 
   CU_ASSERT_TRUE_FATAL(r.ok);
   CU_ASSERT_TRUE(onnxl_str_is(r.model.graph->name, "g"));
@@ -212,16 +214,18 @@ test_malformed(void)
   check_bad(BYTES(0x3a, 100), ONNXL_DIAG_TRUNCATED, 0);
   check_bad(BYTES(0x08), ONNXL_DIAG_TRUNCATED, 1);
   check_bad(BYTES(0x08, 0x80 - 256), ONNXL_DIAG_TRUNCATED, 1);
-  check_bad(BYTES(0x00, 1), ONNXL_DIAG_WIRE, 0);             /* field 0 */
-  check_bad(BYTES(0x08, 1, 0x0f, 1), ONNXL_DIAG_WIRE, 2);    /* wire type 7 */
-  check_bad(BYTES(0x0c), ONNXL_DIAG_WIRE, 0);                /* an end without a start */
-  check_bad(BYTES(0x0b, 0x08, 1), ONNXL_DIAG_TRUNCATED, 0);  /* a group without an end */
-  check_bad(BYTES(0x0b, 0x14), ONNXL_DIAG_WIRE, 1);          /* the end of another group */
+  check_bad(BYTES(0x00, 1), ONNXL_DIAG_WIRE, 0);                           /* field 0 */
+  check_bad(BYTES(0x08, 1, 0x0f, 1), ONNXL_DIAG_WIRE, 2);                  /* wire type 7 */
+  check_bad(BYTES(0x0c), ONNXL_DIAG_WIRE, 0);                              /* an end without a start */
+  check_bad(BYTES(0x0b, 0x08, 1), ONNXL_DIAG_TRUNCATED, 0);                /* a group without an end */
+  check_bad(BYTES(0x0b, 0x14), ONNXL_DIAG_WIRE, 1);                        /* the end of another group */
   check_bad(BYTES(0x3a, 5, 0x2a, 3, 0x22, 1, 0), ONNXL_DIAG_TRUNCATED, 4); /* a float of one byte */
   check_bad(BYTES(0x08, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256,
                   0xff - 256, 0xff - 256, 1),
             ONNXL_DIAG_WIRE, 1); /* eleven bytes */
-#define ELEVEN 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 1
+#define ELEVEN                                                                                                \
+  0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, 0xff - 256, \
+    0xff - 256, 1
   /* The same in packed lists: dims, which are decoded, and int64_data, which stay as they are. */
   check_bad(BYTES(0x3a, 16, 0x2a, 14, 0x0a, 12, 1, ELEVEN), ONNXL_DIAG_WIRE, 7);
   check_bad(BYTES(0x3a, 16, 0x2a, 14, 0x3a, 12, 1, ELEVEN), ONNXL_DIAG_WIRE, 7);
@@ -279,7 +283,8 @@ test_budget(void)
   g_byte_array_free(bytes, TRUE);
 }
 
-/* Reading bytes for their weights tells the same faults, and what is written then is the model that full was read into. */
+/* Reading bytes for their weights tells the same faults, and what is written then is the model that full was read into.
+ */
 static void
 check_weights(const Result *full, OnnxlStr bytes, uint32_t max_depth)
 {
@@ -333,8 +338,8 @@ static void
 test_closed_nodes(void)
 {
 #define NODE 0x0a, 1, 'x', 0x12, 1, 'y', 0x22, 3, 'N', 'e', 'g'
-  OnnxlStr closed = BYTES(0x3a, 35, 0x0a, 11, NODE, 0x0a, 11, NODE, 0x12, 1, 'g', 0x2a, 2, 0x10, 1, 0x42, 0,
-                          0xca - 256, 0x01, 16, 0x0a, 1, 'f', 0x3a, 11, NODE);
+  OnnxlStr closed = BYTES(0x3a, 35, 0x0a, 11, NODE, 0x0a, 11, NODE, 0x12, 1, 'g', 0x2a, 2, 0x10, 1, 0x42, 0, 0xca - 256,
+                          0x01, 16, 0x0a, 1, 'f', 0x3a, 11, NODE);
   Result full = read_bytes(closed), weights = read_weights(closed, 200);
 
   CU_ASSERT_TRUE_FATAL(full.ok && weights.ok);
@@ -352,7 +357,8 @@ test_closed_nodes(void)
   clear(&full);
 
   /* A node with a tensor opens all nodes of its graph; a graph in two pieces keeps their order. */
-  OnnxlStr open = BYTES(0x3a, 13, 0x0a, 11, NODE, 0x3a, 24, 0x0a, 9, 0x2a, 7, 0x0a, 1, 't', 0x2a, 2, 0x10, 1, 0x0a, 11, NODE);
+  OnnxlStr open =
+    BYTES(0x3a, 13, 0x0a, 11, NODE, 0x3a, 24, 0x0a, 9, 0x2a, 7, 0x0a, 1, 't', 0x2a, 2, 0x10, 1, 0x0a, 11, NODE);
   full = read_bytes(open);
   weights = read_weights(open, 200);
   CU_ASSERT_TRUE_FATAL(full.ok && weights.ok);
@@ -367,5 +373,5 @@ test_closed_nodes(void)
 UNIT_MAIN("wire", { "presence", test_presence }, { "unknown fields", test_unknown_fields },
           { "lists of numbers", test_lists_of_numbers }, { "scattered lists", test_scattered_lists },
           { "scattered lists are linear", test_scattered_is_linear }, { "oneof and merge", test_oneof_and_merge },
-          { "malformed", test_malformed }, { "closed nodes", test_closed_nodes }, { "depth", test_depth }, { "budget", test_budget },
-          { "random bytes (seed 20)", test_random_bytes })
+          { "malformed", test_malformed }, { "closed nodes", test_closed_nodes }, { "depth", test_depth },
+          { "budget", test_budget }, { "random bytes (seed 20)", test_random_bytes })

@@ -7,7 +7,8 @@
 
 #include <CUnit/Basic.h>
 
-/* Runs a NULL-terminated table of tests as one suite. Returns the exit status: 1 when an assertion failed or nothing ran. */
+/* Runs a NULL-terminated table of tests as one suite. Returns the exit status: 1 when an assertion failed or nothing
+ * ran. */
 static inline int
 unit_run(const char *suite_name, const CU_TestInfo *tests)
 {
@@ -25,11 +26,11 @@ unit_run(const char *suite_name, const CU_TestInfo *tests)
 }
 
 /* UNIT_MAIN("suite", { "name", function }, …) defines main(). */
-#define UNIT_MAIN(suite, ...)                                                                                          \
-  int main(void)                                                                                                       \
-  {                                                                                                                    \
-    static const CU_TestInfo tests[] = { __VA_ARGS__, CU_TEST_INFO_NULL };                                             \
-    return unit_run(suite, tests);                                                                                     \
+#define UNIT_MAIN(suite, ...)                                              \
+  int main(void)                                                           \
+  {                                                                        \
+    static const CU_TestInfo tests[] = { __VA_ARGS__, CU_TEST_INFO_NULL }; \
+    return unit_run(suite, tests);                                         \
   }
 
 #endif

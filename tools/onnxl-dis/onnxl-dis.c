@@ -134,7 +134,8 @@ write_text(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **er
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--portable has no form for --weights=elide and --elements");
   if (portable)
     text.lossy = run->sink;
-  if (strcmp(weights, "inline") == 0 || (portable && strcmp(weights, "auto") == 0) || onnxl_model_is_at(model, run->common.output))
+  if (strcmp(weights, "inline") == 0 || (portable && strcmp(weights, "auto") == 0) ||
+      onnxl_model_is_at(model, run->common.output))
     text.weights = ONNXL_WEIGHTS_INLINE;
   else if (strcmp(weights, "elide") == 0)
     text.weights = ONNXL_WEIGHTS_ELIDE;

@@ -30,7 +30,7 @@ typedef struct ExecOptions {
   bool check_shapes, check_values;
   int fail_on; /* 0 nothing, 1 NaN, 2 infinities, 3 both */
   bool test;
-  double rtol, atol; /* NAN = not given */
+  double rtol, atol;      /* NAN = not given */
   OnnxlStringList expect; /* NAME=@FILE */
   const char *record;     /* file of a model */
   const char *compare;
@@ -56,7 +56,7 @@ typedef struct Session {
   bool stopped;         /* an observer ended the run */
   GPtrArray *observers; /* Observer; owned, NULL = none */
   GPtrArray *listening; /* those of them that see the next run */
-  uint64_t *durations; /* nanoseconds of each counted run */
+  uint64_t *durations;  /* nanoseconds of each counted run */
   uint32_t n_durations;
 } Session;
 
@@ -109,8 +109,8 @@ void interrupt_pass_on(void);
 
 /* Makes the plan of memory that the model carries or that --plan or --max-memory ask for. */
 bool memory_plan_open(Session *session, OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Fails with ONNXL_ERROR_LIMIT when the plan needs more than limit bytes at the sizes of the inputs, mapped weights and the
- * bodies of nodes left out. True when that is not known. */
+/* Fails with ONNXL_ERROR_LIMIT when the plan needs more than limit bytes at the sizes of the inputs, mapped weights and
+ * the bodies of nodes left out. True when that is not known. */
 bool memory_plan_check(const Session *session, uint64_t limit, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A run, --test, --compare or --batch. */

@@ -1,4 +1,5 @@
-/* What is done with the model, and which options have a meaning then: one that would be passed over silently is refused. */
+/* What is done with the model, and which options have a meaning then: one that would be passed over silently is
+ * refused. */
 #include "exec.h"
 #include "support/error.h"
 

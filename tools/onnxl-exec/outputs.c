@@ -63,8 +63,8 @@ n_dumped(const Dump *dump)
   return dump ? dump->names->len : 0;
 }
 
-/* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. taken: each name that
- * is, with the number that was tried for it last. */
+/* A name that is safe in a folder: letters, digits, '.', '_' and '-'; another value's name gets a number. taken: each
+ * name that is, with the number that was tried for it last. */
 static char *
 safe_name(const char *name, GHashTable *taken)
 {

@@ -189,7 +189,8 @@ run_all(Session *session, GError **error)
       return false;
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (i >= exec_options.warmup)
-      add_duration(session, (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec));
+      add_duration(session,
+                   (uint64_t)((end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec));
   }
   return true;
 }

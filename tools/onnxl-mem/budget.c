@@ -37,7 +37,8 @@ onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBind
   return onnxl_mem_for_each(memory, grid, check_row, &check, error);
 }
 
-/* Ranges of values that are looked at before a peak counts as too irregular, and values of a range that are tried one by one. */
+/* Ranges of values that are looked at before a peak counts as too irregular, and values of a range that are tried one
+ * by one. */
 enum { MAX_RANGES = 4000, FEW = 16 };
 
 /* The grid with one more symbol. */
@@ -106,8 +107,8 @@ peak_at(Try *try, int64_t value, int64_t *ret_peak, GError **error)
   return true;
 }
 
-/* Bounds of the peak for all values from first to last (INT64_MAX: no end): those of its expression with the first value plus
- * a symbol of that range. */
+/* Bounds of the peak for all values from first to last (INT64_MAX: no end): those of its expression with the first
+ * value plus a symbol of that range. */
 static void
 bounds(Try *try, int64_t first, int64_t last, int64_t *ret_min, int64_t *ret_max)
 {
@@ -145,7 +146,8 @@ find_largest(Try *try, int64_t first, int64_t last, int64_t *ret_value, GError *
     return NOT_FOUND;
   }
   if (try->n_ranges >= MAX_RANGES) {
-    onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "--solve %.*s: the peak goes up and down too often", ONNXL_ARG(try->symbol));
+    onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "--solve %.*s: the peak goes up and down too often",
+               ONNXL_ARG(try->symbol));
     return FAILED;
   }
   bounds(try, first, last, &least, &most);
@@ -167,7 +169,8 @@ find_end(Try *try, int64_t *ret_end, GError **error)
     if (!peak_at(try, *ret_end, &peak, error))
       return false;
     if (!try->used)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: no size depends on that symbol", ONNXL_ARG(try->symbol));
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: no size depends on that symbol",
+                        ONNXL_ARG(try->symbol));
     bounds(try, *ret_end, INT64_MAX, &least, &most);
     if (least > try->limit || peak == INT64_MAX)
       return true;

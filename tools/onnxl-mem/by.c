@@ -27,7 +27,8 @@ by_name(const void *a, const void *b)
   return onnxl_str_compare(((const Group *)a)->name, ((const Group *)b)->name);
 }
 
-/* The largest first where all are numbers, else in the order of names. Fails when top needs an order that there is not. */
+/* The largest first where all are numbers, else in the order of names. Fails when top needs an order that there is not.
+ */
 static bool
 sort_groups(Group *groups, size_t n, uint32_t top, GError **error)
 {

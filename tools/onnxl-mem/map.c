@@ -48,13 +48,14 @@ by_area(const void *a, const void *b)
 static bool
 measure(Map *map, GError **error)
 {
-  bool known = onnxl_expr_is_int(map->layout->size, &map->size) &&
-               onnxl_expr_is_int(map->layout->lower_bound, &map->lower_bound);
+  bool known =
+    onnxl_expr_is_int(map->layout->size, &map->size) && onnxl_expr_is_int(map->layout->lower_bound, &map->lower_bound);
 
   for (uint32_t i = 0; known && i < map->layout->n_buffers; i++) {
     Rect *rect = &map->rects[map->n_rects];
     *rect = (Rect){ .buffer = &map->layout->buffers[i] };
-    known = onnxl_expr_is_int(rect->buffer->offset, &rect->offset) && onnxl_expr_is_int(rect->buffer->bytes, &rect->size);
+    known =
+      onnxl_expr_is_int(rect->buffer->offset, &rect->offset) && onnxl_expr_is_int(rect->buffer->bytes, &rect->size);
     map->n_rects += rect->size > 0;
   }
   return known || onnxl_fail(error, ONNXL_ERROR_USAGE,
@@ -75,7 +76,8 @@ fit(OnnxlStr name, double width)
   size_t skipped = name.size > MAX_LABEL ? name.size - MAX_LABEL : 0;
 
   while (skipped < name.size && onnxl_svg_text_width(onnxl_str_n(name.data + skipped, name.size - skipped)) +
-                                    (skipped > 0 ? onnxl_svg_text_width(ONNXL_STR("…")) : 0) > width)
+                                    (skipped > 0 ? onnxl_svg_text_width(ONNXL_STR("…")) : 0) >
+                                  width)
     skipped++;
   while (skipped < name.size && ((unsigned char)name.data[skipped] & 0xc0) == 0x80)
     skipped++;
@@ -130,8 +132,8 @@ write_svg(const Map *map, OnnxlOutput *out)
   onnxl_svg_format(size, ONNXL_SVG_BYTES, (double)map->size);
   onnxl_svg_format(bound, ONNXL_SVG_BYTES, (double)map->lower_bound);
   g_autofree char *text =
-    g_strdup_printf("arena %s (%" G_GINT64_FORMAT " bytes), live at most %s (%" G_GINT64_FORMAT " bytes)", size, map->size,
-                    bound, map->lower_bound);
+    g_strdup_printf("arena %s (%" G_GINT64_FORMAT " bytes), live at most %s (%" G_GINT64_FORMAT " bytes)", size,
+                    map->size, bound, map->lower_bound);
   onnxl_svg_text(out, svg.left, y, ONNXL_SVG_START, onnxl_str(text));
   if (drawn < map->n_rects) {
     g_autofree char *more = g_strdup_printf("the %u largest of %u buffers", drawn, map->n_rects);
@@ -144,8 +146,8 @@ write_svg(const Map *map, OnnxlOutput *out)
   onnxl_svg_end(out);
 }
 
-/* A letter for each buffer, in the order of the table of --plan and again from a on after Z, where it covers the middle of
- * the character. */
+/* A letter for each buffer, in the order of the table of --plan and again from a on after Z, where it covers the middle
+ * of the character. */
 static void
 write_text(const Map *map, OnnxlOutput *out)
 {

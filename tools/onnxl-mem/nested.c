@@ -62,6 +62,7 @@ onnxl_mem_report_nested(const OnnxlMemory *memory, OnnxlReportFormat format, Onn
   if (done)
     onnxl_table_write(nested.table, format, out);
   onnxl_table_free(nested.table);
-  return done || onnxl_fail(error, ONNXL_ERROR_LIMIT, "the report needs more than the limit of %zu bytes (--max-metadata)",
-                            onnxl_arena_budget(nested.arena));
+  return done ||
+         onnxl_fail(error, ONNXL_ERROR_LIMIT, "the report needs more than the limit of %zu bytes (--max-metadata)",
+                    onnxl_arena_budget(nested.arena));
 }

@@ -19,25 +19,28 @@ static uint32_t top;
 
 static const OnnxlOption options[] = {
   ONNXL_VALUES(0, "eval", "NAME=VALUE[,VALUE]...", &evals,
-             "print the totals for these values of a symbol; several names make a grid"),
+               "print the totals for these values of a symbol; several names make a grid"),
   ONNXL_VALUES(0, "dim", "NAME=N", &dims, "bind a symbol before the analysis"),
-  ONNXL_CHOICE(0, "inplace", "safe|structural|none", &inplace,
-               "where an output may take over the buffer of an input that dies: where its kernel allows it, by sizes and "
-               "lifetimes alone, or nowhere"),
+  ONNXL_CHOICE(
+    0, "inplace", "safe|structural|none", &inplace,
+    "where an output may take over the buffer of an input that dies: where its kernel allows it, by sizes and "
+    "lifetimes alone, or nowhere"),
   ONNXL_FLAG(0, "free-inputs", &free_inputs, "let graph inputs die after their last use"),
   ONNXL_FLAG(0, "reorder", &reorder,
              "look for an order of the nodes with a lower peak; -o and --plot are of the model in that order"),
   ONNXL_FLAG(0, "plan", &plan, "print where the buffers of the nodes lie in one block of memory"),
-  ONNXL_FLAG(0, "macs", &macs, "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
+  ONNXL_FLAG(0, "macs", &macs,
+             "print what nodes compute and move: multiply-accumulates, operations, parameters, bytes"),
   ONNXL_FLAG(0, "nested", &nested, "print the peaks of nested graphs and function bodies, too"),
   ONNXL_FLAG(0, "workspace", &workspace, "a column more: an upper bound of the scratch memory of the node's kernel"),
   ONNXL_SIZE(0, "budget", &budget, "fail with status 1 when the peak is larger"),
   ONNXL_STRING(0, "solve", "NAME", &solve, "print the largest value of a symbol whose peak fits the budget"),
   ONNXL_CHOICE(0, "by", "node|op|tag", &by, "sum up the bytes that nodes add, by operator or by tag"),
   ONNXL_COUNT(0, "top", "N", &top, "only the N largest rows, the largest first"),
-  ONNXL_STRING(0, "plot", "FILE", &plot,
-               "draw the live bytes over the nodes, or with --plan where the buffers lie, as SVG into FILE.svg, as text "
-               "into another file or, with -, to standard output"),
+  ONNXL_STRING(
+    0, "plot", "FILE", &plot,
+    "draw the live bytes over the nodes, or with --plan where the buffers lie, as SVG into FILE.svg, as text "
+    "into another file or, with -, to standard output"),
   ONNXL_OPTIONS_END,
 };
 
@@ -51,7 +54,8 @@ check_options(const OnnxlRun *run, GError **error)
   if (solve && budget == UINT64_MAX)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
   if (reports > 1)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "only one of --reorder, --plan, --solve, --by, --macs and --nested can be printed");
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "only one of --reorder, --plan, --solve, --by, --macs and --nested can be printed");
   if (macs && by == ONNXL_MEM_BY_TAG)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--macs has no tags: --by=op sums it up by operator");
   if (top > 0 && (reorder || plan || solve || nested || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
@@ -59,8 +63,9 @@ check_options(const OnnxlRun *run, GError **error)
   if (evals.count > 0 && (sums || nested))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s takes values of symbols from --dim", nested ? "--nested" : "--by");
   if (workspace && (reports > 0 || (evals.count > 0 && run->common.format != ONNXL_FORMAT_JSON)))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE,
-                      "--workspace is a column of the table of nodes, with values of symbols from --dim, and a key in JSON");
+    return onnxl_fail(
+      error, ONNXL_ERROR_USAGE,
+      "--workspace is a column of the table of nodes, with values of symbols from --dim, and a key in JSON");
   if ((run->common.text || run->common.allow_large) && !run->common.output)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "a model is written with -o only");
   return true;
@@ -226,8 +231,9 @@ run_mem(OnnxlRun *run, GError **error)
 static const OnnxlTool tool = {
   .name = "onnxl-mem",
   .usage = "[OPTION]... [MODEL]",
-  .summary = "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and their sum, "
-             "as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight is read.",
+  .summary =
+    "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and their sum, "
+    "as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight is read.",
   .examples = "onnxl-mem model.onnx\n"
               "  the table of expressions and the peak\n"
               "onnxl-mem --eval N=1,8,32,128 model.onnx\n"

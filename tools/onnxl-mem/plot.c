@@ -163,9 +163,8 @@ svg_legend(const Plot *plot, unsigned line, const OnnxlSvgPlot *svg, double y)
   char peak[ONNXL_SVG_AMOUNT_SIZE];
 
   onnxl_svg_format(peak, ONNXL_SVG_BYTES, (double)curve->peak);
-  g_autofree char *text =
-    g_strdup_printf("%s%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (%.*s)", curve->name, *curve->name ? ": " : "",
-                    peak, curve->peak, curve->peak_node, ONNXL_ARG(op));
+  g_autofree char *text = g_strdup_printf("%s%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (%.*s)", curve->name,
+                                          *curve->name ? ": " : "", peak, curve->peak, curve->peak_node, ONNXL_ARG(op));
   onnxl_svg_legend_line(svg->out, svg->left, y, line, onnxl_str(text));
 }
 
@@ -214,8 +213,8 @@ write_text(const Plot *plot, OnnxlOutput *out)
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
     char bytes[ONNXL_SVG_AMOUNT_SIZE], name[ONNXL_SVG_AMOUNT_SIZE];
     onnxl_svg_format(bytes, ONNXL_SVG_BYTES, (double)curve->peak);
-    onnxl_output_printf(out, "%s%s%speak %s at node %u\n", i > 0 ? "\n" : "", curve->name, *curve->name ? ": " : "", bytes,
-                        curve->peak_node);
+    onnxl_output_printf(out, "%s%s%speak %s at node %u\n", i > 0 ? "\n" : "", curve->name, *curve->name ? ": " : "",
+                        bytes, curve->peak_node);
     for (int row = TEXT_HEIGHT; row > 0; row--) {
       double level = (double)curve->peak * row / TEXT_HEIGHT;
       char line[TEXT_WIDTH + 1];

@@ -35,8 +35,8 @@ find_peaks(const OnnxlMemory *memory, const OnnxlBindings *grid, Peaks *ret, GEr
   return true;
 }
 
-/* A symbol plus one: what holds for that from 0 on holds for the symbol from 1 on. Orders of models without any data, where a
- * few bytes of shapes decide, are not compared. */
+/* A symbol plus one: what holds for that from 0 on holds for the symbol from 1 on. Orders of models without any data,
+ * where a few bytes of shapes decide, are not compared. */
 static OnnxlExpr
 plus_one(void *data, OnnxlStr name)
 {
@@ -66,10 +66,11 @@ is_better(const Peaks *found, const Peaks *given, const OnnxlMemory *memory)
   return order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_LESS_EQUAL;
 }
 
-/* Analyses the model in an order. *ret_better: it has a lower peak, and analysis is the new one; else all is as before. */
+/* Analyses the model in an order. *ret_better: it has a lower peak, and analysis is the new one; else all is as before.
+ */
 static bool
-try_order(OnnxlMemAnalysis *analysis, const uint32_t *order, const OnnxlBindings *grid, const Peaks *given, Peaks *found,
-          bool *ret_better, GError **error)
+try_order(OnnxlMemAnalysis *analysis, const uint32_t *order, const OnnxlBindings *grid, const Peaks *given,
+          Peaks *found, bool *ret_better, GError **error)
 {
   OnnxlModel *model = analysis->model;
   OnnxlNodeList nodes = model->proto.graph->node;

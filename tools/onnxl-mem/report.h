@@ -65,9 +65,11 @@ bool onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows,
 void onnxl_mem_report_layout(const OnnxlMemory *memory, const OnnxlLayout *layout, OnnxlReportFormat format,
                              OnnxlOutput *out);
 
-/* What the buffer is called: the value that lives in it first, or the node whose scratch it is. room: may be used for it. */
+/* What the buffer is called: the value that lives in it first, or the node whose scratch it is. room: may be used for
+ * it. */
 #define ONNXL_MEM_NAME_SIZE 40
-OnnxlStr onnxl_mem_buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer, char room[ONNXL_MEM_NAME_SIZE]);
+OnnxlStr onnxl_mem_buffer_name(const OnnxlMemory *memory, const OnnxlLayoutBuffer *buffer,
+                               char room[ONNXL_MEM_NAME_SIZE]);
 
 /* --plan with --plot: the buffers as a map, as SVG or as text. Their sizes must be numbers. */
 bool onnxl_mem_map(const OnnxlMemory *memory, const OnnxlLayout *layout, bool svg, OnnxlOutput *out,
@@ -94,11 +96,11 @@ typedef struct OnnxlMemAnalysis {
   OnnxlMemoryOptions options; /* of memory */
 } OnnxlMemAnalysis;
 
-/* --reorder: looks for an order of the model's nodes with a lower peak, for each assignment of the grid or, without one,
- * whatever the symbols are. When there is one, the model is in it afterwards and analysed anew. out: for the peaks in
- * both orders, or NULL. */
-bool onnxl_mem_reorder(OnnxlMemAnalysis *analysis, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
-                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* --reorder: looks for an order of the model's nodes with a lower peak, for each assignment of the grid or, without
+ * one, whatever the symbols are. When there is one, the model is in it afterwards and analysed anew. out: for the peaks
+ * in both orders, or NULL. */
+bool onnxl_mem_reorder(OnnxlMemAnalysis *analysis, const OnnxlBindings *grid, OnnxlReportFormat format,
+                       OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* --plot: the live bytes over the nodes, a curve for each assignment, as SVG or as text. */
 bool onnxl_mem_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, bool svg, OnnxlOutput *out,

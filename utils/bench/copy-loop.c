@@ -1,5 +1,5 @@
-/* copy-loop range|splice SOURCE DEST [sync]: copies a file in a bare loop of copy_file_range(), or of splice() through a
- * pipe of 1 MiB, 4 MiB a call: what the system can do without a program around it. */
+/* copy-loop range|splice SOURCE DEST [sync]: copies a file in a bare loop of copy_file_range(), or of splice() through
+ * a pipe of 1 MiB, 4 MiB a call: what the system can do without a program around it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
