@@ -97,8 +97,13 @@ replace(OnnxlOutputFolder *folder, GError **error)
   if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0)
     return true;
   g_autofree char *aside = onnxl_temporary_name(folder->path);
-  if (rename(folder->path, aside) < 0 || rename(folder->temporary, folder->path) < 0)
+  if (rename(folder->path, aside) < 0)
     return onnxl_error_errno(error, errno, "cannot replace the folder %s", folder->path);
+  if (rename(folder->temporary, folder->path) < 0) {
+    int saved_errno = errno;
+    (void)rename(aside, folder->path); /* the old one back */
+    return onnxl_error_errno(error, saved_errno, "cannot replace the folder %s", folder->path);
+  }
   onnxl_temporary_remove(aside);
   return true;
 }

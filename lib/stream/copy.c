@@ -15,7 +15,7 @@ enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
   PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
-  FULL_PIPES = 128 << 20,    /* bytes that go through whole pipes, see pipe_share() */
+  SPLICED = 256 << 20,       /* bytes, up to which splicing is the fastest, see copy_best() */
   BUFFER_SIZE = 128 << 10,   /* of read/write */
   WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
 };
@@ -231,15 +231,6 @@ drain_pipe(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
-/* Bytes to splice at a time. The system caches what is written in blocks as large as they come in: a whole pipe at a
- * time is a tenth faster than half of it. But blocks of 1 MiB run out; in a virtual machine the next ones are those
- * that the host took back, and getting them again takes six times as long as the copy. */
-static uint64_t
-pipe_share(const OnnxlCopier *copier)
-{
-  return copier->stats.by_method[ONNXL_COPY_SPLICE] < FULL_PIPES ? copier->pipe_size : (copier->pipe_size + 1) / 2;
-}
-
 static Step
 step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, uint64_t *length, GError **error)
 {
@@ -250,7 +241,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
   }
   while (*length > 0) {
     off_t from = (off_t)source->offset;
-    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), pipe_share(copier));
+    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), copier->pipe_size);
     ssize_t n = splice(source->fd, &from, copier->pipe[1], NULL, wanted, SPLICE_F_MOVE);
     if (n < 0 && errno == EINTR)
       continue;
@@ -414,9 +405,11 @@ copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint6
   OnnxlCopyMethod order[] = { ONNXL_COPY_SPLICE, ONNXL_COPY_RANGE, ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
-  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than
-   * ours, and a third where it shifts bytes against the pages. A file system that copies on a server does not. */
-  if (copier->remote) {
+  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than ours,
+   * and a third where it shifts bytes against the pages. But what comes through ours is cached in blocks of 1 MiB, and
+   * these run out; in a virtual machine the next ones are those that the host took back, and getting them again takes six
+   * times as long as the copy. A file system that copies on a server needs no pipe. */
+  if (copier->remote || copier->options.total > SPLICED) {
     order[0] = ONNXL_COPY_RANGE;
     order[1] = ONNXL_COPY_SPLICE;
   }

@@ -101,22 +101,27 @@ test_methods(void)
   }
 }
 
-/* Between local files bytes go through the pipe, whether the pages of both line up or not. */
+/* Between local files a copy goes through the pipe, whether the pages of both line up or not, and a large one does not. */
 static void
 test_choice(void)
 {
-  OnnxlCopyOptions options = { 0 };
-  OnnxlCopier *copier = onnxl_copier_new(&options);
-  int dest = fresh(SIZE);
+  static const uint64_t totals[] = { 0, 100000, UINT64_C(1) << 30 };
 
-  CU_ASSERT_TRUE(
-    onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 1, "s" }, (OnnxlCopyPlace){ dest, 0, "d" }, 50000, NULL));
-  CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[ONNXL_COPY_SPLICE], 50000);
-  CU_ASSERT_TRUE(onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 65537, "s" }, (OnnxlCopyPlace){ dest, 65537, "d" },
-                                  50000, NULL));
-  CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[ONNXL_COPY_SPLICE], 100000);
-  onnxl_copier_free(copier);
-  close(dest);
+  for (size_t i = 0; i < G_N_ELEMENTS(totals); i++) {
+    OnnxlCopyOptions options = { .total = totals[i] };
+    OnnxlCopyMethod expected = totals[i] <= 100000 ? ONNXL_COPY_SPLICE : ONNXL_COPY_RANGE;
+    OnnxlCopier *copier = onnxl_copier_new(&options);
+    int dest = fresh(SIZE);
+
+    CU_ASSERT_TRUE(
+      onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 1, "s" }, (OnnxlCopyPlace){ dest, 0, "d" }, 50000, NULL));
+    CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[expected], 50000);
+    CU_ASSERT_TRUE(onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 65537, "s" },
+                                    (OnnxlCopyPlace){ dest, 65537, "d" }, 50000, NULL));
+    CU_ASSERT_EQUAL(onnxl_copier_stats(copier).by_method[expected], 100000);
+    onnxl_copier_free(copier);
+    close(dest);
+  }
 }
 
 static void
@@ -204,7 +209,7 @@ test_cancel(void)
 {
   for (OnnxlCopyMethod method = ONNXL_COPY_RANGE; method < ONNXL_N_COPY_METHODS; method++) {
     uint64_t seen = 0;
-    OnnxlCopyOptions options = { method, 1000, false, stop_at_second, &seen };
+    OnnxlCopyOptions options = { .method = method, .chunk_size = 1000, .progress = stop_at_second, .data = &seen };
     OnnxlCopier *copier = onnxl_copier_new(&options);
     GError *error = NULL;
     int dest = fresh(SIZE);
