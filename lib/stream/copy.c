@@ -15,7 +15,7 @@ enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
   PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
-  SPLICED = 256 << 20,       /* bytes, up to which splicing is the fastest, see copy_best() */
+  SPLICED = 256 << 20,       /* bytes, up to which splicing is the fastest, see preferred_method() */
   BUFFER_SIZE = 128 << 10,   /* of read/write */
   WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
 };
@@ -398,21 +398,29 @@ copy_forced(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uin
                     onnxl_copy_method_name(method), g_strerror(errno));
 }
 
+/* The method that was measured to be the fastest. Between local files, copy_file_range() goes through a pipe of the
+ * kernel's own, of 16 pages: a tenth slower than ours, and a third, so slower than a buffer, where it shifts bytes against
+ * the pages. But what comes through our pipe is cached in blocks of 1 MiB, and these run out; in a virtual machine the next
+ * ones are those that the host took back, and getting them again takes six times as long as the copy. A file system that
+ * copies on a server needs no pipe. */
+static OnnxlCopyMethod
+preferred_method(const OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest)
+{
+  if (copier->remote)
+    return ONNXL_COPY_RANGE;
+  if (copier->options.total <= SPLICED)
+    return ONNXL_COPY_SPLICE;
+  return (source.offset - dest.offset) % PAGE == 0 ? ONNXL_COPY_RANGE : ONNXL_COPY_READ_WRITE;
+}
+
 /* Copies a range without holes by the best method that works, and remembers which do not. */
 static bool
 copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
 {
-  OnnxlCopyMethod order[] = { ONNXL_COPY_SPLICE, ONNXL_COPY_RANGE, ONNXL_COPY_READ_WRITE };
+  const OnnxlCopyMethod order[] = { preferred_method(copier, source, dest), ONNXL_COPY_RANGE, ONNXL_COPY_SPLICE,
+                                    ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
-  /* Between local files, copy_file_range() goes through a pipe of the kernel's own, of 16 pages: a tenth slower than ours,
-   * and a third where it shifts bytes against the pages. But what comes through ours is cached in blocks of 1 MiB, and
-   * these run out; in a virtual machine the next ones are those that the host took back, and getting them again takes six
-   * times as long as the copy. A file system that copies on a server needs no pipe. */
-  if (copier->remote || copier->options.total > SPLICED) {
-    order[0] = ONNXL_COPY_RANGE;
-    order[1] = ONNXL_COPY_SPLICE;
-  }
   for (size_t i = 0; i < G_N_ELEMENTS(order) && step == STEP_REFUSED; i++) {
     if (copier->refused[order[i]])
       continue;
