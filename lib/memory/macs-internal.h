@@ -2,6 +2,7 @@
 #ifndef ONNXL_MEMORY_MACS_INTERNAL_H
 #define ONNXL_MEMORY_MACS_INTERNAL_H
 
+#include "memory/cost-internal.h"
 #include "memory/macs.h"
 
 /* How a node reads its inputs. */
@@ -10,14 +11,6 @@ typedef enum OnnxlCostReads {
   ONNXL_READS_SELECTED, /* of input 0 as many bytes as it writes, the others whole */
   ONNXL_READS_NOTHING,  /* the shape or length of an input only */
 } OnnxlCostReads;
-
-typedef struct OnnxlCostNode {
-  const OnnxlInference *inference;
-  OnnxlExprPool *pool;
-  const OnnxlIndexNode *node;
-  const OnnxlNode *proto; /* attribute references resolved */
-  const OnnxlOpSchema *schema;
-} OnnxlCostNode;
 
 /* True when the operator has a row. */
 bool onnxl_cost_is_known(const OnnxlOpSchema *schema);

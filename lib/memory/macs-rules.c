@@ -11,18 +11,6 @@ typedef struct Counts {
 typedef Counts (*Rule)(const OnnxlCostNode *n, int64_t of);
 
 static OnnxlExpr
-literal(const OnnxlCostNode *n, int64_t value)
-{
-  return onnxl_expr_int(n->pool, value);
-}
-
-static const OnnxlInfo *
-input(const OnnxlCostNode *n, uint32_t i)
-{
-  return i < n->node->n_inputs && n->node->inputs[i] != ONNXL_NONE ? &n->inference->values[n->node->inputs[i]] : NULL;
-}
-
-static OnnxlExpr
 count(const OnnxlCostNode *n, const OnnxlInfo *info)
 {
   return info ? onnxl_info_count(n->pool, info) : NULL;
@@ -37,33 +25,7 @@ count_in(const OnnxlCostNode *n, uint32_t i)
 static OnnxlExpr
 count_out(const OnnxlCostNode *n)
 {
-  uint32_t value = n->node->n_outputs > 0 ? n->node->outputs[0] : ONNXL_NONE;
-
-  return value == ONNXL_NONE ? NULL : count(n, &n->inference->values[value]);
-}
-
-/* Dim axis of input i, from the end when negative; NULL when unknown. */
-static OnnxlExpr
-dim(const OnnxlCostNode *n, uint32_t i, int64_t axis)
-{
-  const OnnxlInfo *info = input(n, i);
-
-  if (!info || !info->has_rank)
-    return NULL;
-  axis += axis < 0 ? (int64_t)info->rank : 0;
-  return axis >= 0 && axis < (int64_t)info->rank ? info->dims[axis] : NULL;
-}
-
-static OnnxlExpr
-mul(const OnnxlCostNode *n, OnnxlExpr a, OnnxlExpr b)
-{
-  return onnxl_expr_mul(n->pool, a, b);
-}
-
-static OnnxlExpr
-times(const OnnxlCostNode *n, OnnxlExpr e, int64_t factor)
-{
-  return mul(n, e, literal(n, factor));
+  return count(n, output(n, 0));
 }
 
 static Counts
@@ -89,20 +51,20 @@ moves(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 static Counts
 each_output(const OnnxlCostNode *n, int64_t of)
 {
-  return flops(n, times(n, count_out(n), of));
+  return flops(n, times(n, of, count_out(n)));
 }
 
 static Counts
 each_input(const OnnxlCostNode *n, int64_t of)
 {
-  return flops(n, times(n, count_in(n, 0), of));
+  return flops(n, times(n, of, count_in(n, 0)));
 }
 
 /* Sum, Max and their like combine all inputs, two at a time. */
 static Counts
 variadic(const OnnxlCostNode *n, int64_t of)
 {
-  return flops(n, times(n, count_out(n), MAX((int64_t)n->node->n_inputs - 1, 0) + of));
+  return flops(n, times(n, MAX((int64_t)n->node->n_inputs - 1, 0) + of, count_out(n)));
 }
 
 /* One step for each element of each window. */
@@ -113,7 +75,7 @@ windows(const OnnxlCostNode *n, int64_t of)
   OnnxlExpr window = literal(n, of);
 
   for (size_t i = 0; i < kernel.count; i++)
-    window = times(n, window, kernel.items[i]);
+    window = times(n, kernel.items[i], window);
   return flops(n, mul(n, count_out(n), window));
 }
 
@@ -123,7 +85,7 @@ local_response(const OnnxlCostNode *n, int64_t of)
 {
   int64_t size = CLAMP(onnxl_attr_int(n->schema, n->proto, "size"), 0, INT32_MAX);
 
-  return flops(n, times(n, count_out(n), 2 * size + of));
+  return flops(n, times(n, 2 * size + of, count_out(n)));
 }
 
 /* A product and a sum for each of the neighbours along the axes behind batch and channel. */
@@ -140,7 +102,7 @@ interpolation(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
   if (!x || !x->has_rank)
     return flops(n, NULL);
   for (uint32_t i = 2; i < x->rank; i++)
-    taps = times(n, taps, cubic ? 4 : 2);
+    taps = times(n, cubic ? 4 : 2, taps);
   return flops(n, mul(n, count_out(n), taps));
 }
 
@@ -277,7 +239,7 @@ einsum(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
   for (size_t c = 0; c < G_N_ELEMENTS(e.sizes); c++)
     if (e.sizes[c] && !(arrow ? e.in_output[c] : e.times_in[c] == 1))
       product = mul(n, product, e.sizes[c]);
-  return operand < 2 ? flops(n, product) : macs(n, times(n, product, operand - 1));
+  return operand < 2 ? flops(n, product) : macs(n, times(n, operand - 1, product));
 }
 
 /* Queries with keys, then weights with values: both sum over as many steps as there are keys, a softmax between. */
@@ -286,7 +248,7 @@ attend(const OnnxlCostNode *n, OnnxlExpr queries, OnnxlExpr outputs, OnnxlExpr k
 {
   OnnxlExpr both = onnxl_expr_add(n->pool, queries, outputs);
 
-  return (Counts){ mul(n, both, keys), times(n, scores, 5) };
+  return (Counts){ mul(n, both, keys), times(n, 5, scores) };
 }
 
 /* Domain com.microsoft: one input (B, L, D) and weights (D, 3*H) for queries, keys and values. */
@@ -333,7 +295,7 @@ linear_attention(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
   if (heads <= 0)
     return macs(n, NULL);
   OnnxlExpr size = onnxl_expr_floor_div(n->pool, dim(n, 1, -1), literal(n, heads)); /* of a key */
-  OnnxlExpr values = times(n, count_in(n, 2), 2);
+  OnnxlExpr values = times(n, 2, count_in(n, 2));
   return macs(n, mul(n, size, onnxl_expr_add(n->pool, values, count_out(n))));
 }
 
@@ -346,7 +308,7 @@ recurrent(const OnnxlCostNode *n, int64_t of)
   OnnxlExpr weights = onnxl_expr_add(n->pool, count_in(n, 1), count_in(n, 2));
   OnnxlExpr hidden = mul(n, dim(n, 2, 0), dim(n, 2, -1));
 
-  return (Counts){ mul(n, steps, weights), times(n, mul(n, steps, hidden), of) };
+  return (Counts){ mul(n, steps, weights), times(n, of, mul(n, steps, hidden)) };
 }
 
 static OnnxlExpr
@@ -370,14 +332,14 @@ n_floats(const OnnxlCostNode *n, const char *name)
 static Counts
 linear_model(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 {
-  return macs(n, times(n, rows(n), n_floats(n, "coefficients")));
+  return macs(n, times(n, n_floats(n, "coefficients"), rows(n)));
 }
 
 /* Every row meets every support vector, and what comes out their coefficients. */
 static Counts
 support_vectors(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 {
-  return macs(n, times(n, rows(n), n_floats(n, "support_vectors") + n_floats(n, "coefficients")));
+  return macs(n, times(n, n_floats(n, "support_vectors") + n_floats(n, "coefficients"), rows(n)));
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
@@ -663,6 +625,6 @@ onnxl_cost_of_node(const OnnxlCostNode *n, OnnxlExpr *ret_macs, OnnxlExpr *ret_f
   }
   Counts counts = row->rule(n, row->weight);
   *ret_macs = counts.macs;
-  *ret_flops = onnxl_expr_add(n->pool, times(n, counts.macs, 2), counts.flops);
+  *ret_flops = onnxl_expr_add(n->pool, times(n, 2, counts.macs), counts.flops);
   *ret_reads = row->reads;
 }

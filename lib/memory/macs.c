@@ -91,7 +91,7 @@ larger(const Walk *w, OnnxlCost *a, OnnxlCost *b)
 }
 
 static void
-add(const Walk *w, OnnxlCost *cost, OnnxlCost *more)
+add_cost(const Walk *w, OnnxlCost *cost, OnnxlCost *more)
 {
   for (size_t f = 0; f < N_FIGURES; f++)
     *figure(cost, f) = onnxl_expr_add(w->pool, *figure(cost, f), *figure(more, f));
@@ -123,7 +123,7 @@ scalar(const Walk *w, uint32_t value)
 }
 
 static uint32_t
-input(const OnnxlIndexNode *node, uint32_t i)
+input_id(const OnnxlIndexNode *node, uint32_t i)
 {
   return i < node->n_inputs ? node->inputs[i] : ONNXL_NONE;
 }
@@ -132,7 +132,7 @@ static bool
 if_cost(Walk *w, const OnnxlIndexNode *node, OnnxlCost *ret_cost)
 {
   uint32_t then_branch = subgraph(w, node, "then_branch"), else_branch = subgraph(w, node, "else_branch");
-  OnnxlExpr condition = scalar(w, input(node, 0));
+  OnnxlExpr condition = scalar(w, input_id(node, 0));
   OnnxlCost costs[] = { nothing(w), nothing(w) };
   int64_t taken;
 
@@ -155,7 +155,7 @@ loop_trips(const Walk *w, const OnnxlIndexNode *node, uint32_t body, bool *ret_a
   int64_t value;
 
   *ret_at_most = !(condition && onnxl_expr_is_int(condition, &value) && value != 0);
-  return onnxl_expr_max(w->pool, scalar(w, input(node, 0)), w->zero);
+  return onnxl_expr_max(w->pool, scalar(w, input_id(node, 0)), w->zero);
 }
 
 /* Trips of a Scan: the length of its last input, which is scanned, times the batch that Scan-8 has in front. */
@@ -178,7 +178,7 @@ scan_trips(const Walk *w, const OnnxlIndexNode *node, const OnnxlOpSchema *schem
 static OnnxlExpr
 sequence_length(const Walk *w, const OnnxlIndexNode *node)
 {
-  uint32_t value = input(node, 0);
+  uint32_t value = input_id(node, 0);
   const OnnxlInfo *info = value == ONNXL_NONE ? NULL : &w->inference->values[value];
 
   return info && info->kind == ONNXL_KIND_SEQUENCE && info->has_contents ? onnxl_expr_int(w->pool, info->n_contents)
@@ -203,7 +203,7 @@ nested_cost(Walk *w, uint32_t id, const OnnxlNode *proto, OnnxlCost *ret_cost)
       OnnxlCost cost;
       if (!graph_cost(w, node->first_subgraph + i, &cost))
         return false;
-      add(w, ret_cost, &cost);
+      add_cost(w, ret_cost, &cost);
     }
     return true;
   }
@@ -281,7 +281,7 @@ moved_bytes(const Walk *w, const OnnxlIndexNode *node, OnnxlCostReads reads, Onn
   cost->read = w->zero;
   if (reads == ONNXL_READS_NOTHING)
     return true;
-  uint32_t n_inputs = 0, selected = reads == ONNXL_READS_SELECTED ? input(node, 0) : ONNXL_NONE;
+  uint32_t n_inputs = 0, selected = reads == ONNXL_READS_SELECTED ? input_id(node, 0) : ONNXL_NONE;
   for (uint32_t i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != ONNXL_NONE && node->inputs[i] != selected)
       inputs[n_inputs++] = node->inputs[i];

@@ -1,5 +1,6 @@
 #include "memory/workspace.h"
 
+#include "memory/cost-internal.h"
 #include "support/error.h"
 
 /* What the runtime puts in front of each block of scratch memory. */
@@ -7,58 +8,13 @@
 /* Columns of the right factor that a matrix product packs at a time. */
 #define PANEL_COLUMNS 8
 
-typedef struct Node {
-  const OnnxlInference *inference;
-  OnnxlExprPool *pool;
-  const OnnxlIndexNode *node;
-  const OnnxlNode *proto; /* attribute references resolved */
-  const OnnxlOpSchema *schema;
-} Node;
-
-typedef OnnxlExpr (*Rule)(const Node *n);
+typedef OnnxlExpr (*Rule)(const OnnxlCostNode *n);
 
 /* --- what rules are made of --------------------------------------------------------------------------------------- */
 
-static OnnxlExpr
-literal(const Node *n, int64_t value)
-{
-  return onnxl_expr_int(n->pool, value);
-}
-
-static OnnxlExpr
-add(const Node *n, OnnxlExpr a, OnnxlExpr b)
-{
-  return onnxl_expr_add(n->pool, a, b);
-}
-
-static OnnxlExpr
-mul(const Node *n, OnnxlExpr a, OnnxlExpr b)
-{
-  return onnxl_expr_mul(n->pool, a, b);
-}
-
-static OnnxlExpr
-times(const Node *n, int64_t factor, OnnxlExpr e)
-{
-  return mul(n, literal(n, factor), e);
-}
-
-static const OnnxlInfo *
-input(const Node *n, uint32_t i)
-{
-  return i < n->node->n_inputs && n->node->inputs[i] != ONNXL_NONE ? &n->inference->values[n->node->inputs[i]] : NULL;
-}
-
-static const OnnxlInfo *
-output(const Node *n, uint32_t i)
-{
-  return i < n->node->n_outputs && n->node->outputs[i] != ONNXL_NONE ? &n->inference->values[n->node->outputs[i]]
-                                                                     : NULL;
-}
-
 /* Elements; 0 for an input that is omitted. */
 static OnnxlExpr
-count(const Node *n, uint32_t i)
+count(const OnnxlCostNode *n, uint32_t i)
 {
   const OnnxlInfo *info = input(n, i);
 
@@ -67,7 +23,7 @@ count(const Node *n, uint32_t i)
 
 /* Elements of inputs [from, to). */
 static OnnxlExpr
-counts(const Node *n, uint32_t from, uint32_t to)
+counts(const OnnxlCostNode *n, uint32_t from, uint32_t to)
 {
   OnnxlExpr sum = literal(n, 0);
 
@@ -78,7 +34,7 @@ counts(const Node *n, uint32_t from, uint32_t to)
 
 /* Product of dims [from, to) of a tensor, counted from the end when negative; to 0 is the end. NULL: unknown. */
 static OnnxlExpr
-product(const Node *n, const OnnxlInfo *info, int64_t from, int64_t to)
+product(const OnnxlCostNode *n, const OnnxlInfo *info, int64_t from, int64_t to)
 {
   OnnxlExpr result = literal(n, 1);
 
@@ -91,15 +47,9 @@ product(const Node *n, const OnnxlInfo *info, int64_t from, int64_t to)
   return result;
 }
 
-static OnnxlExpr
-dim(const Node *n, uint32_t i, int64_t axis)
-{
-  return product(n, input(n, i), axis, axis + 1);
-}
-
 /* Sum of the dims of output 0. */
 static OnnxlExpr
-output_dims(const Node *n)
+output_dims(const OnnxlCostNode *n)
 {
   const OnnxlInfo *info = output(n, 0);
   OnnxlExpr sum = literal(n, 0);
@@ -112,14 +62,14 @@ output_dims(const Node *n)
 }
 
 static int64_t
-attribute(const Node *n, const char *name)
+attribute(const OnnxlCostNode *n, const char *name)
 {
   return onnxl_attr_int(n->schema, n->proto, name);
 }
 
 /* The one element of input i, NULL when it is not known. */
 static OnnxlExpr
-scalar(const Node *n, uint32_t i)
+scalar(const OnnxlCostNode *n, uint32_t i)
 {
   const OnnxlInfo *info = input(n, i);
 
@@ -130,14 +80,14 @@ scalar(const Node *n, uint32_t i)
 
 /* blocks of scratch memory that hold bytes together. */
 static OnnxlExpr
-in_blocks(const Node *n, int64_t blocks, OnnxlExpr bytes)
+in_blocks(const OnnxlCostNode *n, int64_t blocks, OnnxlExpr bytes)
 {
   return add(n, literal(n, blocks * HEADER), bytes);
 }
 
 /* Bytes of an element in matrix products, which take smaller floating point as float. */
 static int64_t
-wide(const Node *n)
+wide(const OnnxlCostNode *n)
 {
   const OnnxlInfo *info = input(n, 0);
 
@@ -146,7 +96,7 @@ wide(const Node *n)
 
 /* Packed columns of a product that sums over k. */
 static OnnxlExpr
-panel(const Node *n, OnnxlExpr k)
+panel(const OnnxlCostNode *n, OnnxlExpr k)
 {
   return times(n, wide(n) * PANEL_COLUMNS, k);
 }
@@ -155,33 +105,33 @@ panel(const Node *n, OnnxlExpr k)
 
 /* Inputs but the first one as 64-bit integers or doubles: axes, sizes, scales, indices. */
 static OnnxlExpr
-parameters(const Node *n)
+parameters(const OnnxlCostNode *n)
 {
   return in_blocks(n, MAX(n->node->n_inputs, 1), times(n, 8, counts(n, 1, UINT32_MAX)));
 }
 
 static OnnxlExpr
-all_inputs(const Node *n)
+all_inputs(const OnnxlCostNode *n)
 {
   return in_blocks(n, n->node->n_inputs, times(n, 8, counts(n, 0, UINT32_MAX)));
 }
 
 /* A pointer to each input. */
 static OnnxlExpr
-list_of_inputs(const Node *n)
+list_of_inputs(const OnnxlCostNode *n)
 {
   return literal(n, HEADER + 8 * (int64_t)n->node->n_inputs);
 }
 
 static OnnxlExpr
-split(const Node *n)
+split(const OnnxlCostNode *n)
 {
   return add(n, parameters(n), literal(n, HEADER + 8 * (int64_t)n->node->n_outputs));
 }
 
 /* Where each place along each axis comes from. */
 static OnnxlExpr
-pad(const Node *n)
+pad(const OnnxlCostNode *n)
 {
   const OnnxlInfo *y = output(n, 0);
 
@@ -189,14 +139,14 @@ pad(const Node *n)
 }
 
 static OnnxlExpr
-convolution(const Node *n)
+convolution(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, panel(n, product(n, input(n, 1), 1, 0)));
 }
 
 /* Weights (C, M/group, k…): the columns that a group's output is gathered from, and the panel of their product. */
 static OnnxlExpr
-transposed_convolution(const Node *n)
+transposed_convolution(const OnnxlCostNode *n)
 {
   OnnxlExpr columns = mul(n, product(n, input(n, 1), 1, 0), product(n, input(n, 0), 2, 0));
 
@@ -204,20 +154,20 @@ transposed_convolution(const Node *n)
 }
 
 static OnnxlExpr
-deformed_convolution(const Node *n)
+deformed_convolution(const OnnxlCostNode *n)
 {
   return all_inputs(n);
 }
 
 static OnnxlExpr
-causal_convolution(const Node *n)
+causal_convolution(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, times(n, 4, add(n, dim(n, 0, 2), dim(n, 1, 2))));
 }
 
 /* Factors without their zero points, then the product. */
 static OnnxlExpr
-integer_product(const Node *n)
+integer_product(const OnnxlCostNode *n)
 {
   OnnxlExpr k = add(n, product(n, input(n, 0), -1, 0), product(n, input(n, 1), 1, 0));
 
@@ -227,33 +177,33 @@ integer_product(const Node *n)
 }
 
 static OnnxlExpr
-matrix_product(const Node *n)
+matrix_product(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, panel(n, dim(n, 0, -1)));
 }
 
 static OnnxlExpr
-gemm(const Node *n)
+gemm(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, panel(n, dim(n, 0, attribute(n, "transA") ? 0 : 1)));
 }
 
 /* Tables of the subscripts, of the equation and of each operand. */
 static OnnxlExpr
-einsum(const Node *n)
+einsum(const OnnxlCostNode *n)
 {
   return literal(n, 3 * HEADER + 4096 + 2048 * (int64_t)n->node->n_inputs);
 }
 
 static OnnxlExpr
-determinant(const Node *n)
+determinant(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, times(n, 8, mul(n, dim(n, 0, -1), dim(n, 0, -1))));
 }
 
 /* The scores of one head, a row of the bias, panels of two products. */
 static OnnxlExpr
-attention(const Node *n)
+attention(const OnnxlCostNode *n)
 {
   const OnnxlInfo *q = input(n, 0);
   bool packed = n->schema->domain[0] != '\0' && onnxl_str_is(onnxl_str(n->schema->domain), "com.microsoft");
@@ -270,14 +220,14 @@ attention(const Node *n)
 }
 
 static OnnxlExpr
-linear_attention(const Node *n)
+linear_attention(const OnnxlCostNode *n)
 {
   return in_blocks(n, 4, times(n, 8, add(n, dim(n, 0, -1), dim(n, 2, -1))));
 }
 
 /* A row of the last axis. */
 static OnnxlExpr
-last_axis(const Node *n)
+last_axis(const OnnxlCostNode *n)
 {
   const OnnxlInfo *y = output(n, 0);
 
@@ -285,7 +235,7 @@ last_axis(const Node *n)
 }
 
 static OnnxlExpr
-batch_normalization(const Node *n)
+batch_normalization(const OnnxlCostNode *n)
 {
   OnnxlExpr places = product(n, input(n, 0), 2, 0), rows = places;
   bool trains = n->schema->since >= 14 ? attribute(n, "training_mode") != 0 : n->node->n_outputs > 1;
@@ -297,7 +247,7 @@ batch_normalization(const Node *n)
 
 /* Scale, shift and the places that share a mean. */
 static OnnxlExpr
-group_normalization(const Node *n)
+group_normalization(const OnnxlCostNode *n)
 {
   bool instance = onnxl_str_is(onnxl_str(n->schema->name), "InstanceNormalization");
 
@@ -306,7 +256,7 @@ group_normalization(const Node *n)
 
 /* Scale and shift as doubles, spread over a row or, when they vary between rows, over all. */
 static OnnxlExpr
-row_normalization(const Node *n)
+row_normalization(const OnnxlCostNode *n)
 {
   const OnnxlInfo *x = input(n, 0);
   int64_t axis = attribute(n, "axis");
@@ -325,14 +275,14 @@ row_normalization(const Node *n)
 }
 
 static OnnxlExpr
-whole_input_twice(const Node *n)
+whole_input_twice(const OnnxlCostNode *n)
 {
   return in_blocks(n, 2, times(n, 16, count(n, 0)));
 }
 
 /* All in double precision: inputs, states, gates at all steps, results; what is moved where the batch is in front. */
 static OnnxlExpr
-recurrent(const Node *n)
+recurrent(const OnnxlCostNode *n)
 {
   int64_t layout = attribute(n, "layout") != 0;
   OnnxlExpr steps = mul(n, dim(n, 0, 0), dim(n, 0, 1)), batch = dim(n, 0, layout ? 0 : 1);
@@ -349,13 +299,13 @@ recurrent(const Node *n)
 
 /* A transform of any length needs three of a power of two up to four times as long. */
 static OnnxlExpr
-transform(const Node *n, OnnxlExpr length)
+transform(const OnnxlCostNode *n, OnnxlExpr length)
 {
   return add(n, literal(n, 20 * HEADER + 4096), times(n, 416, length));
 }
 
 static OnnxlExpr
-fourier(const Node *n)
+fourier(const OnnxlCostNode *n)
 {
   OnnxlExpr length = scalar(n, 1), axis = n->schema->since >= 20 ? scalar(n, 2) : literal(n, attribute(n, "axis"));
   const OnnxlInfo *y = output(n, 0);
@@ -372,7 +322,7 @@ fourier(const Node *n)
 }
 
 static OnnxlExpr
-short_fourier(const Node *n)
+short_fourier(const OnnxlCostNode *n)
 {
   OnnxlExpr length = input(n, 3) ? scalar(n, 3) : input(n, 2) ? count(n, 2) : dim(n, 0, 1);
 
@@ -380,7 +330,7 @@ short_fourier(const Node *n)
 }
 
 static OnnxlExpr
-mel_weights(const Node *n)
+mel_weights(const OnnxlCostNode *n)
 {
   return in_blocks(n, 1, times(n, 8, add(n, product(n, output(n, 0), -1, 0), literal(n, 2))));
 }
@@ -388,7 +338,7 @@ mel_weights(const Node *n)
 /* Nearest: where each place along each axis comes from. Else one axis after the other, the last one first, and the
  * weights of its places. */
 static OnnxlExpr
-resize(const Node *n)
+resize(const OnnxlCostNode *n)
 {
   const OnnxlInfo *x = input(n, 0), *y = output(n, 0);
   OnnxlStr mode = onnxl_attr_string(n->schema, n->proto, "mode");
@@ -413,13 +363,13 @@ resize(const Node *n)
 
 /* Candidates and edges of the boxes, and all that can be chosen. */
 static OnnxlExpr
-non_max_suppression(const Node *n)
+non_max_suppression(const OnnxlCostNode *n)
 {
   return in_blocks(n, 3, add(n, times(n, 64, dim(n, 0, 1)), times(n, 24, count(n, 1))));
 }
 
 static OnnxlExpr
-top_k(const Node *n)
+top_k(const OnnxlCostNode *n)
 {
   int64_t axis = attribute(n, "axis");
 
@@ -427,14 +377,14 @@ top_k(const Node *n)
 }
 
 static OnnxlExpr
-unique(const Node *n)
+unique(const OnnxlCostNode *n)
 {
   return in_blocks(n, 8, times(n, 64, count(n, 0)));
 }
 
 /* Texts that are kept, and those that are left out. */
 static OnnxlExpr
-texts(const Node *n)
+texts(const OnnxlCostNode *n)
 {
   int64_t elements = 0;
 
@@ -445,7 +395,7 @@ texts(const Node *n)
 
 /* Tables over what the attributes list: trees, coefficients, keys, n-grams; rows of the input in double precision. */
 static OnnxlExpr
-listed(const Node *n)
+listed(const OnnxlCostNode *n)
 {
   int64_t elements = 0;
 
@@ -468,7 +418,7 @@ listed(const Node *n)
 
 /* A pointer to each item of a sequence, and one more. */
 static OnnxlExpr
-items(const Node *n)
+items(const OnnxlCostNode *n)
 {
   const OnnxlInfo *sequence = input(n, 0);
 
@@ -478,7 +428,7 @@ items(const Node *n)
 }
 
 static OnnxlExpr
-split_to_sequence(const Node *n)
+split_to_sequence(const OnnxlCostNode *n)
 {
   const OnnxlInfo *x = input(n, 0);
   int64_t axis = attribute(n, "axis");
@@ -488,19 +438,19 @@ split_to_sequence(const Node *n)
 
 /* A pointer to each output of the branch, or to each input and output of the body. */
 static OnnxlExpr
-branch(const Node *n)
+branch(const OnnxlCostNode *n)
 {
   return literal(n, HEADER + 8 * (int64_t)n->node->n_outputs);
 }
 
 static OnnxlExpr
-sequence_map(const Node *n)
+sequence_map(const OnnxlCostNode *n)
 {
   return literal(n, 2 * HEADER + 8 * ((int64_t)n->node->n_inputs + n->node->n_outputs));
 }
 
 static OnnxlExpr
-unknown(const Node *n G_GNUC_UNUSED)
+unknown(const OnnxlCostNode *n G_GNUC_UNUSED)
 {
   return NULL;
 }
@@ -676,7 +626,7 @@ node_bound(const Walk *w, uint32_t id)
   const OnnxlIndexNode *node = &inference->index->nodes[id];
   const OnnxlMemory *call = w->memory->calls ? w->memory->calls[id] : NULL;
   OnnxlExpr bound = overtaken(w, id), nested = onnxl_expr_int(w->pool, 0);
-  Node n = { inference, w->pool, node, onnxl_inference_node(inference, id), inference->schemas[id] };
+  OnnxlCostNode n = { inference, w->pool, node, onnxl_inference_node(inference, id), inference->schemas[id] };
 
   if (call) {
     Walk callee = { call, w->pool };
