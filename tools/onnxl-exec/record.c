@@ -9,6 +9,8 @@ typedef struct Record {
   OnnxlRun *run;
   OnnxlModel *model;
   const OnnxlIndex *index;
+  OnnxlOutputFile file;
+  bool open;
   OnnxlType **met;    /* by value id; in the model's arena, NULL: not computed */
   GHashTable *graphs; /* graph, from 1, by path */
   GHashTable *values; /* value, from 1, by "GRAPH NAME" */
@@ -104,22 +106,22 @@ record_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **err
 {
   Record *record = (Record *)observer;
   const OnnxlCommonOptions *common = &record->run->common;
-  OnnxlOutputFile file;
   if (!completed)
     return true;
   if (!fill_model(record, error) ||
-      !onnxl_output_file_open(&file, exec_options.record, common->text ? 0 : ONNXL_OUTPUT_BINARY, error))
+      !onnxl_model_save(record->model, &record->file.out, exec_options.record, common->text, common->allow_large,
+                        error))
     return false;
-  if (onnxl_model_save(record->model, &file.out, exec_options.record, common->text, common->allow_large, error))
-    return onnxl_output_file_commit(&file, error);
-  onnxl_output_file_abort(&file);
-  return false;
+  record->open = false;
+  return onnxl_output_file_commit(&record->file, error);
 }
 
 static void
 record_free(Observer *observer)
 {
   Record *record = (Record *)observer;
+  if (record->open)
+    onnxl_output_file_abort(&record->file);
   g_hash_table_destroy(record->graphs);
   g_hash_table_destroy(record->values);
   g_free(record->met);
@@ -154,5 +156,8 @@ record_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErro
     g_hash_table_insert(record->values,
                         g_strdup_printf("%u %.*s", index->values[v].graph, ONNXL_ARG(index->values[v].name)),
                         GUINT_TO_POINTER(v + 1));
-  return true;
+  /* Before the run: a file that cannot be written should not cost one. */
+  record->open = onnxl_output_file_open(&record->file, exec_options.record,
+                                        run->common.text ? 0 : ONNXL_OUTPUT_BINARY, error);
+  return record->open;
 }
