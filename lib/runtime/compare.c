@@ -16,6 +16,14 @@ differs(char **ret_message, const char *format, ...)
   return false;
 }
 
+/* what: "element" or "part". NaNs are shown without a sign. */
+static bool
+differs_at(char **ret_message, const char *what, int64_t i, double got, double want)
+{
+  return differs(ret_message, "%s %" G_GINT64_FORMAT " is %.9g when %.9g is expected", what, i,
+                 isnan(got) ? (double)NAN : got, isnan(want) ? (double)NAN : want);
+}
+
 static bool
 close_enough(double got, double want, const OnnxlTolerance *tolerance)
 {
@@ -33,7 +41,7 @@ compare_parts(const OnnxlValue *got, const OnnxlValue *want, const OnnxlToleranc
   for (int64_t i = 0; i < onnxl_tensor_n_parts(want); i++) {
     double a = onnxl_tensor_part(got, i), b = onnxl_tensor_part(want, i);
     if (!close_enough(a, b, tolerance))
-      return differs(ret_message, "part %" G_GINT64_FORMAT " is %.9g when %.9g is expected", i, a, b);
+      return differs_at(ret_message, "part", i, a, b);
   }
   return true;
 }
@@ -56,7 +64,7 @@ compare_values(const OnnxlValue *got, const OnnxlValue *want, const OnnxlToleran
       continue;
     double a = onnxl_tensor_double(got, i), b = onnxl_tensor_double(want, i);
     if (!close_enough(a, b, tolerance))
-      return differs(ret_message, "element %" G_GINT64_FORMAT " is %.9g when %.9g is expected", i, a, b);
+      return differs_at(ret_message, "element", i, a, b);
   }
   return true;
 }

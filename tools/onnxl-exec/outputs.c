@@ -268,17 +268,34 @@ print_json(const Session *session, const Dump *dump, const char *key, OnnxlOutpu
   onnxl_json_end(&json);
 }
 
+static void
+swap(GPtrArray *array, guint i, guint j)
+{
+  gpointer item = array->pdata[i];
+  array->pdata[i] = array->pdata[j];
+  array->pdata[j] = item;
+}
+
 /* Outputs are shown anyway. */
 static void
 drop_outputs(const Session *session, const Dump *dump)
 {
-  for (guint i = n_dumped(dump); i-- > 0;)
-    for (uint32_t o = 0; o < onnxl_executor_n_outputs(session->executor); o++)
-      if (onnxl_str_is(onnxl_executor_output(session->executor, o)->name, g_ptr_array_index(dump->names, i))) {
-        g_ptr_array_remove_index(dump->names, i);
-        g_ptr_array_remove_index(dump->values, i);
-        break;
-      }
+  if (n_dumped(dump) == 0)
+    return;
+  GHashTable *outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  guint kept = 0;
+  for (uint32_t o = 0; o < onnxl_executor_n_outputs(session->executor); o++) {
+    OnnxlStr name = onnxl_executor_output(session->executor, o)->name;
+    g_hash_table_add(outputs, g_strndup(name.data, name.size));
+  }
+  for (guint i = 0; i < n_dumped(dump); i++)
+    if (!g_hash_table_contains(outputs, g_ptr_array_index(dump->names, i))) {
+      swap(dump->names, kept, i);
+      swap(dump->values, kept++, i);
+    }
+  g_ptr_array_set_size(dump->names, (gint)kept);
+  g_ptr_array_set_size(dump->values, (gint)kept);
+  g_hash_table_destroy(outputs);
 }
 
 bool
