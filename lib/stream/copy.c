@@ -14,10 +14,11 @@
 enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
-  PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
-  SPLICED = 256 << 20,       /* bytes, up to which splicing is the fastest, see preferred_method() */
-  BUFFER_SIZE = 128 << 10,   /* of read/write */
-  WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
+  PIPE_SIZE = 1 << 20,        /* the most that an unprivileged process may ask for by default */
+  LONG_PIPE_SIZE = 256 << 10, /* of copies of more than FEW_BYTES */
+  FEW_BYTES = 256 << 20,      /* see pipe_size_wanted() */
+  BUFFER_SIZE = 128 << 10,    /* of read/write */
+  WRITE_BACK_STEP = 8 << 20,  /* bytes after which the device is told to start */
 };
 
 /* What happened to a part of a range. */
@@ -40,8 +41,8 @@ struct OnnxlCopier {
   uint64_t block;    /* of the destination's file system, which sharing needs */
   uint64_t unsynced; /* bytes since the device was told to write */
   int pipe[2];       /* -1: not made yet */
-  uint64_t pipe_size;
-  char *buffer;
+  uint64_t piece;    /* bytes that are moved through the pipe at once */
+  char *buffer; /* at the start of a page: where addresses differ by a few bytes, processors copy at half the speed */
 };
 
 const char *
@@ -86,7 +87,7 @@ onnxl_copier_free(OnnxlCopier *copier)
   if (!copier)
     return;
   close_pipe(copier);
-  g_free(copier->buffer);
+  g_aligned_free(copier->buffer);
   g_free(copier);
 }
 
@@ -191,6 +192,15 @@ step_range(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
+/* The kernel caches what it writes in blocks of the size of the pieces that come through the pipe: the larger, the less
+ * work. But large free blocks run out, and in a virtual machine the next ones are those that the host took back;
+ * getting them again takes six times as long as the copy. There is always enough of blocks of up to 128 KiB. */
+static int
+pipe_size_wanted(const OnnxlCopier *copier)
+{
+  return copier->options.total <= FEW_BYTES ? PIPE_SIZE : LONG_PIPE_SIZE;
+}
+
 static bool
 open_pipe(OnnxlCopier *copier)
 {
@@ -201,10 +211,11 @@ open_pipe(OnnxlCopier *copier)
     return false;
   }
   /* The system may have less to give; a small pipe works as well. */
-  int size = fcntl(copier->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
+  int size = fcntl(copier->pipe[1], F_SETPIPE_SZ, pipe_size_wanted(copier));
   if (size < 0)
     size = fcntl(copier->pipe[1], F_GETPIPE_SZ);
-  copier->pipe_size = size > 0 ? (uint64_t)size : 4096;
+  /* Bytes that do not start at a page touch one page more, and a piece that the pipe splits is written badly. */
+  copier->piece = MAX((uint64_t)MAX(size, 0) / 2, PAGE);
   return true;
 }
 
@@ -241,7 +252,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
   }
   while (*length > 0) {
     off_t from = (off_t)source->offset;
-    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), copier->pipe_size);
+    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), copier->piece);
     ssize_t n = splice(source->fd, &from, copier->pipe[1], NULL, wanted, SPLICE_F_MOVE);
     if (n < 0 && errno == EINTR)
       continue;
@@ -299,7 +310,7 @@ static Step
 step_read_write(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, uint64_t *length, GError **error)
 {
   if (!copier->buffer)
-    copier->buffer = g_malloc(BUFFER_SIZE);
+    copier->buffer = g_aligned_alloc(1, BUFFER_SIZE, PAGE);
   while (*length > 0) {
     ssize_t n =
       read_some(*source, copier->buffer, MIN(MIN(*length, copier->options.chunk_size), (uint64_t)BUFFER_SIZE));
@@ -399,25 +410,19 @@ copy_forced(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uin
 }
 
 /* The method that was measured to be the fastest. Between local files, copy_file_range() goes through a pipe of the
- * kernel's own, of 16 pages: a tenth slower than ours, and a third, so slower than a buffer, where it shifts bytes against
- * the pages. But what comes through our pipe is cached in blocks of 1 MiB, and these run out; in a virtual machine the next
- * ones are those that the host took back, and getting them again takes six times as long as the copy. A file system that
- * copies on a server needs no pipe. */
+ * kernel's own, of 16 pages: a tenth slower than ours, and a third where it shifts bytes against the pages. A file
+ * system that copies on a server needs no pipe. */
 static OnnxlCopyMethod
-preferred_method(const OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest)
+preferred_method(const OnnxlCopier *copier)
 {
-  if (copier->remote)
-    return ONNXL_COPY_RANGE;
-  if (copier->options.total <= SPLICED)
-    return ONNXL_COPY_SPLICE;
-  return (source.offset - dest.offset) % PAGE == 0 ? ONNXL_COPY_RANGE : ONNXL_COPY_READ_WRITE;
+  return copier->remote ? ONNXL_COPY_RANGE : ONNXL_COPY_SPLICE;
 }
 
 /* Copies a range without holes by the best method that works, and remembers which do not. */
 static bool
 copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
 {
-  const OnnxlCopyMethod order[] = { preferred_method(copier, source, dest), ONNXL_COPY_RANGE, ONNXL_COPY_SPLICE,
+  const OnnxlCopyMethod order[] = { preferred_method(copier), ONNXL_COPY_RANGE, ONNXL_COPY_SPLICE,
                                     ONNXL_COPY_READ_WRITE };
   Step step = STEP_REFUSED;
 
