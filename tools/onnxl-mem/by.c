@@ -8,7 +8,8 @@ typedef struct Group {
   OnnxlStr name;
   uint32_t n_nodes;
   OnnxlExpr bytes;
-  int64_t number; /* bytes when they are a number */
+  OnnxlExpr upper; /* of bytes, where they hold a size that only a run shows; else bytes */
+  int64_t number;  /* upper when it is a number */
 } Group;
 
 static int
@@ -35,7 +36,7 @@ sort_groups(Group *groups, size_t n, uint32_t top, GError **error)
   bool numbers = true;
 
   for (size_t i = 0; i < n; i++)
-    numbers = onnxl_expr_is_int(groups[i].bytes, &groups[i].number) && numbers;
+    numbers = onnxl_expr_is_int(groups[i].upper, &groups[i].number) && numbers;
   if (!numbers && top > 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--top: the order depends on symbols (give them values: --dim NAME=N)");
   onnxl_sort(groups, n, sizeof *groups, numbers ? by_number : by_name);
@@ -43,22 +44,22 @@ sort_groups(Group *groups, size_t n, uint32_t top, GError **error)
 }
 
 static bool
-write_groups(Group *groups, size_t n, const char *title, uint32_t top, OnnxlExprPool *pool, OnnxlReportFormat format,
-             OnnxlOutput *out, GError **error)
+write_groups(Group *groups, size_t n, const char *title, uint32_t top, const OnnxlInference *inference,
+             OnnxlReportFormat format, OnnxlOutput *out, GError **error)
 {
-  const OnnxlColumn columns[] = { { title, false }, { "nodes", true }, { "bytes", true } };
+  const OnnxlColumn columns[] = { { title, false }, { "nodes", true }, { "bytes", true }, { "bound", true } };
 
+  for (size_t i = 0; i < n; i++) {
+    OnnxlExpr upper = onnxl_memory_upper(inference, groups[i].bytes, NULL, NULL);
+    groups[i].upper = upper ? upper : groups[i].bytes;
+  }
   if (!sort_groups(groups, n, top, error))
     return false;
-  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - (format == ONNXL_FORMAT_JSON ? 0 : 1));
   for (size_t i = 0; i < n && (top == 0 || i < top); i++) {
-    int64_t bytes;
     onnxl_table_text(table, groups[i].name);
     onnxl_table_int64(table, groups[i].n_nodes);
-    if (onnxl_expr_is_int(groups[i].bytes, &bytes))
-      onnxl_table_int64(table, bytes);
-    else
-      onnxl_table_text(table, onnxl_expr_text(pool, groups[i].bytes));
+    onnxl_mem_table_amount(table, inference, groups[i].bytes, format);
   }
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
@@ -76,7 +77,7 @@ onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, Onnx
 
   if (by == ONNXL_MEM_BY_TAG)
     for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
-      Group group = { onnxl_str(tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag)), 0, zero, 0 };
+      Group group = { .name = onnxl_str(tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag)), .bytes = zero };
       for (uint32_t i = 0; i < memory->n_nodes; i++) {
         OnnxlExpr bytes = memory->nodes[i].outputs->amounts[tag];
         group.bytes = onnxl_expr_add(pool, group.bytes, bytes);
@@ -90,7 +91,7 @@ onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, Onnx
     char *key = g_strndup(op.data, op.size);
     gpointer place = g_hash_table_lookup(places, key);
     if (!place) {
-      Group group = { op, 0, zero, 0 };
+      Group group = { .name = op, .bytes = zero };
       g_array_append_val(groups, group);
       place = GUINT_TO_POINTER(groups->len);
       g_hash_table_insert(places, key, place);
@@ -101,8 +102,8 @@ onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, Onnx
     group->n_nodes++;
     group->bytes = onnxl_expr_add(pool, group->bytes, memory->nodes[i].output_allocation);
   }
-  bool good = write_groups((Group *)groups->data, groups->len, by == ONNXL_MEM_BY_OP ? "op" : "tag", top, pool, format,
-                           out, error);
+  bool good = write_groups((Group *)groups->data, groups->len, by == ONNXL_MEM_BY_OP ? "op" : "tag", top,
+                           memory->inference, format, out, error);
   g_hash_table_destroy(places);
   g_array_free(groups, TRUE);
   return good;
@@ -132,7 +133,8 @@ onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint
 
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
     Total total = { i, 0 };
-    if (!onnxl_expr_is_int(memory->nodes[i].total, &total.bytes))
+    OnnxlExpr upper = onnxl_memory_upper(memory->inference, memory->nodes[i].total, NULL, NULL);
+    if (!onnxl_expr_is_int(upper ? upper : memory->nodes[i].total, &total.bytes))
       return onnxl_fail(error, ONNXL_ERROR_USAGE,
                         "--top: the order depends on the total of node %u, %s (give symbols values: --dim NAME=N)", i,
                         onnxl_expr_text(memory->inference->pool, memory->nodes[i].total).data);

@@ -6,21 +6,8 @@
 typedef struct Nested {
   OnnxlArena *arena;
   OnnxlTable *table;
-  bool json;
+  OnnxlReportFormat format;
 } Nested;
-
-static void
-put_expr(const Nested *nested, OnnxlExprPool *pool, OnnxlExpr e)
-{
-  int64_t value;
-
-  if (onnxl_expr_is_int(e, &value))
-    onnxl_table_int64(nested->table, value);
-  else if (!e && nested->json)
-    onnxl_table_none(nested->table);
-  else
-    onnxl_table_text(nested->table, onnxl_expr_text(pool, e));
-}
 
 /* A graph, then what is nested in its nodes; as deep as the analysis went, which has a limit. */
 static void
@@ -33,7 +20,7 @@ put_graph(const Nested *nested, const OnnxlMemory *memory, uint32_t graph)
 
   onnxl_table_text(nested->table, onnxl_str(onnxl_inference_graph_path(inference, graph, nested->arena)));
   onnxl_table_int64(nested->table, g->n_nodes);
-  put_expr(nested, inference->pool, peak->bytes);
+  onnxl_mem_table_amount(nested->table, inference, peak->bytes, nested->format);
   if (node)
     onnxl_table_int64(nested->table, peak->node);
   else
@@ -54,8 +41,12 @@ onnxl_mem_report_nested(const OnnxlMemory *memory, OnnxlReportFormat format, Onn
   static const OnnxlColumn columns[] = {
     { "graph", false }, { "nodes", true }, { "peak", false }, { "node", true }, { "op", false },
   };
-  const Nested nested = { memory->inference->model->arena, onnxl_table_new(columns, G_N_ELEMENTS(columns)),
-                          format == ONNXL_FORMAT_JSON };
+  static const OnnxlColumn json_columns[] = {
+    { "graph", false }, { "nodes", true }, { "peak", false }, { "bound", false }, { "node", true }, { "op", false },
+  };
+  OnnxlTable *table = format == ONNXL_FORMAT_JSON ? onnxl_table_new(json_columns, G_N_ELEMENTS(json_columns))
+                                                  : onnxl_table_new(columns, G_N_ELEMENTS(columns));
+  const Nested nested = { memory->inference->model->arena, table, format };
 
   put_graph(&nested, memory, 0);
   bool done = !onnxl_arena_exhausted(nested.arena);

@@ -80,6 +80,36 @@ table_upper(OnnxlTable *table, const OnnxlMemory *memory, const OnnxlExpr *e, co
     onnxl_table_printf(table, "<= %s", onnxl_expr_text(memory->inference->pool, upper).data);
 }
 
+static void
+table_number(OnnxlTable *table, OnnxlExprPool *pool, OnnxlExpr e, bool json)
+{
+  int64_t value;
+
+  if (onnxl_expr_is_int(e, &value))
+    onnxl_table_int64(table, value);
+  else if (!e && json)
+    onnxl_table_none(table);
+  else
+    onnxl_table_text(table, onnxl_expr_text(pool, e));
+}
+
+void
+onnxl_mem_table_amount(OnnxlTable *table, const OnnxlInference *inference, OnnxlExpr e, OnnxlReportFormat format)
+{
+  OnnxlExpr upper = onnxl_memory_upper(inference, e, NULL, NULL);
+
+  if (upper == e)
+    upper = NULL;
+  if (format == ONNXL_FORMAT_JSON) {
+    table_number(table, inference->pool, e, true);
+    table_number(table, inference->pool, upper, true);
+  } else if (upper) {
+    onnxl_table_printf(table, "<= %s", onnxl_expr_text(inference->pool, upper).data);
+  } else {
+    table_number(table, inference->pool, e, false);
+  }
+}
+
 /* "shape=16, weight=32*N", or "-" for nothing. */
 static void
 table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket, const OnnxlBucket *above)

@@ -4,6 +4,7 @@
 
 #include "cli/bindings.h"
 #include "cli/main.h"
+#include "cli/table.h"
 #include "memory/layout.h"
 #include "support/json.h"
 
@@ -22,6 +23,10 @@ bool onnxl_mem_next_assignment(OnnxlAssignment *assignment);
 /* An expression: null, a number or its text; an assignment: an object. */
 void onnxl_mem_json_expr(OnnxlJson *json, OnnxlExprPool *pool, OnnxlExpr e);
 void onnxl_mem_json_dims(OnnxlJson *json, const OnnxlAssignment *assignment);
+
+/* The next cell: a number of bytes, "<= " and an upper bound where it depends on sizes that only a run shows and they have
+ * one, "?" when it is not known. In JSON two cells: the number or null, the bound or null. */
+void onnxl_mem_table_amount(OnnxlTable *table, const OnnxlInference *inference, OnnxlExpr e, OnnxlReportFormat format);
 
 /* Calls row for each assignment (one for an empty grid) with the evaluated totals. */
 typedef void (*OnnxlMemRow)(void *data, const OnnxlAssignment *assignment, const int64_t *totals, int64_t peak);
