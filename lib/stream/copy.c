@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/error.h"
@@ -14,12 +15,21 @@
 enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
-  PIPE_SIZE = 1 << 20,        /* the most that an unprivileged process may ask for by default */
-  LONG_PIPE_SIZE = 256 << 10, /* of copies of more than FEW_BYTES */
-  FEW_BYTES = 256 << 20,      /* see pipe_size_wanted() */
-  BUFFER_SIZE = 128 << 10,    /* of read/write */
-  WRITE_BACK_STEP = 8 << 20,  /* bytes after which the device is told to start */
+  PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
+  SMALL_PIECE = 128 << 10,   /* that splice() moves at once, see watch_pace() */
+  WINDOW = 4 << 20,          /* bytes over which the pace is measured */
+  SLOW = 2,                  /* times what a window of small pieces took */
+  BUFFER_SIZE = 128 << 10,   /* of read/write */
+  WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
 };
+
+/* How long pieces take to go through the pipe. */
+typedef struct Pace {
+  bool settled;      /* nothing is measured any more */
+  uint64_t small_ns; /* that the first window took, of small pieces; 0: not known yet */
+  uint64_t start_ns; /* of this window, of the thread's processor time; 0: none has been started */
+  uint64_t bytes;    /* in this window */
+} Pace;
 
 /* What happened to a part of a range. */
 typedef enum Step {
@@ -41,8 +51,12 @@ struct OnnxlCopier {
   uint64_t block;    /* of the destination's file system, which sharing needs */
   uint64_t unsynced; /* bytes since the device was told to write */
   int pipe[2];       /* -1: not made yet */
-  uint64_t piece;    /* bytes that are moved through the pipe at once */
-  char *buffer; /* at the start of a page: where addresses differ by a few bytes, processors copy at half the speed */
+  uint64_t pipe_size;
+  uint64_t piece; /* bytes that are moved through the pipe at once */
+  Pace pace;
+  /* At the start of a page: where two addresses differ by a few bytes only, processors copy at half the speed. */
+  char *buffer;
+  /* at the start of a page: where addresses differ by a few bytes, processors copy at half the speed */
 };
 
 const char *
@@ -192,15 +206,6 @@ step_range(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
-/* The kernel caches what it writes in blocks of the size of the pieces that come through the pipe: the larger, the less
- * work. But large free blocks run out, and in a virtual machine the next ones are those that the host took back;
- * getting them again takes six times as long as the copy. There is always enough of blocks of up to 128 KiB. */
-static int
-pipe_size_wanted(const OnnxlCopier *copier)
-{
-  return copier->options.total <= FEW_BYTES ? PIPE_SIZE : LONG_PIPE_SIZE;
-}
-
 static bool
 open_pipe(OnnxlCopier *copier)
 {
@@ -211,11 +216,11 @@ open_pipe(OnnxlCopier *copier)
     return false;
   }
   /* The system may have less to give; a small pipe works as well. */
-  int size = fcntl(copier->pipe[1], F_SETPIPE_SZ, pipe_size_wanted(copier));
+  int size = fcntl(copier->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
   if (size < 0)
     size = fcntl(copier->pipe[1], F_GETPIPE_SZ);
-  /* Bytes that do not start at a page touch one page more, and a piece that the pipe splits is written badly. */
-  copier->piece = MAX((uint64_t)MAX(size, 0) / 2, PAGE);
+  copier->pipe_size = MAX((uint64_t)MAX(size, 0), 2 * PAGE);
+  copier->piece = MIN((uint64_t)SMALL_PIECE, copier->pipe_size / 2);
   return true;
 }
 
@@ -242,6 +247,40 @@ drain_pipe(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, ui
   return STEP_DONE;
 }
 
+static uint64_t
+thread_ns(void)
+{
+  struct timespec time;
+
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Decides on the size of pieces. The kernel caches what it writes in blocks of that size: the larger, the less work.
+ * But large free blocks run out, and in a virtual machine the next ones are those that the host took back; getting them
+ * again takes six times as long as the copy, where there is always enough of small ones. So after a window of small
+ * pieces come large ones, until they are clearly slower. Half of the pipe is the most: bytes that do not start at a
+ * page touch one page more, and a piece that the pipe splits is written badly. */
+static void
+watch_pace(OnnxlCopier *copier, uint64_t bytes)
+{
+  Pace *pace = &copier->pace;
+
+  pace->bytes += bytes;
+  if (pace->settled || (pace->start_ns > 0 && pace->bytes < WINDOW))
+    return;
+  uint64_t now = thread_ns(), taken = now - pace->start_ns;
+  if (pace->start_ns > 0 && pace->small_ns == 0) {
+    pace->small_ns = taken;
+    copier->piece = copier->pipe_size / 2;
+  } else if (pace->start_ns > 0 && taken > SLOW * pace->small_ns) {
+    copier->piece = MIN((uint64_t)SMALL_PIECE, copier->pipe_size / 2);
+    pace->settled = true;
+  }
+  pace->start_ns = now;
+  pace->bytes = 0;
+}
+
 static Step
 step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, uint64_t *length, GError **error)
 {
@@ -265,6 +304,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
     Step step = drain_pipe(copier, source, dest, length, (uint64_t)n, error);
     if (step != STEP_DONE)
       return step;
+    watch_pace(copier, (uint64_t)n);
     if (!advance(copier, *dest, (uint64_t)n, error))
       return STEP_FAILED;
   }

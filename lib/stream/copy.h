@@ -25,7 +25,6 @@ typedef struct OnnxlCopyOptions {
    * the end of a range cannot be shared; with REFLINK it is copied. */
   OnnxlCopyMethod method;
   uint64_t chunk_size; /* bytes a system call copies at most (sharing apart); 0: a default */
-  uint64_t total;      /* bytes that are going to be copied, in all, which decide on the size of pieces; 0: few */
   bool write_back;     /* the destination will be synced: start writing it to the device while copying */
   /* Called after each step with the bytes since the last call; returns false to cancel. May be NULL. */
   bool (*progress)(void *data, uint64_t bytes);

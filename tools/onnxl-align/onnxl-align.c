@@ -143,14 +143,11 @@ report(const Job *job)
 static bool
 copy(Job *job, GError **error)
 {
-  const OnnxlCopyOptions copy_options = { .method = copy_method,
-                                          .chunk_size = chunk_size,
-                                          .total = onnxl_align_plan_summary(job->plan).bytes,
-                                          .write_back = !no_fsync,
-                                          .progress = show_progress,
-                                          .data = job };
+  const OnnxlCopyOptions copy_options = {
+    .method = copy_method, .chunk_size = chunk_size, .write_back = !no_fsync, .progress = show_progress, .data = job
+  };
 
-  onnxl_progress_init(&job->progress, job->run, "bytes", copy_options.total);
+  onnxl_progress_init(&job->progress, job->run, "bytes", onnxl_align_plan_summary(job->plan).bytes);
   bool ok = onnxl_align_copy(job->plan, (const int *)(void *)job->fds->data, (const char *const *)job->paths->pdata,
                              &copy_options, &job->copied, error);
   onnxl_progress_end(&job->progress);
