@@ -56,7 +56,7 @@ open_session(Batch *batch, GError **error)
 {
   Session *session = &batch->session;
   *session = (Session){ 0 };
-  if (!session_open(session, batch->run, batch->run->input, error))
+  if (!session_open(session, batch->run, batch->run->input, error) || !session_check_dims(session, 1, error))
     return false;
   if (exec_options.dump.count > 0)
     session_watch(session, &(batch->dump = dump_new(false))->observer);

@@ -95,19 +95,29 @@ side_free(Observer *observer)
   g_free(observer);
 }
 
-static bool
-run_side(OnnxlRun *run, Session *session, Comparison *comparison, const char *path, bool second, GError **error)
+static void
+watch_side(Session *session, Comparison *comparison, bool second)
 {
   Side *side = g_new0(Side, 1);
-  GError *failed = NULL;
   side->observer = (Observer){ .event = side_event, .free = side_free };
   side->comparison = comparison;
   side->second = second;
   session_watch(session, &side->observer);
-  if (session_open(session, run, path, &failed) && session_read_command_inputs(session, run, &failed) &&
-      session_run(session, &failed))
-    return true;
-  return session_explain(session, run, failed, error);
+}
+
+static bool
+open_side(OnnxlRun *run, Session *session, const char *path, GError **error)
+{
+  GError *failed = NULL;
+  return session_open(session, run, path, &failed) || session_explain(session, run, failed, error);
+}
+
+static bool
+run_side(OnnxlRun *run, Session *session, GError **error)
+{
+  GError *failed = NULL;
+  return (session_read_command_inputs(session, run, &failed) && session_run(session, &failed)) ||
+         session_explain(session, run, failed, error);
 }
 
 /* Outputs whose names differ are compared by their places, and so are those that no node computes. */
@@ -262,8 +272,11 @@ run_compare(OnnxlRun *run, GError **error)
   Comparison comparison = { g_ptr_array_new_with_free_func(entry_free), g_hash_table_new(g_str_hash, g_str_equal) };
   OnnxlOutput out;
   onnxl_output_init(&out, STDOUT_FILENO);
-  bool good = run_side(run, &sessions[0], &comparison, run->input, false, error) &&
-              run_side(run, &sessions[1], &comparison, exec_options.compare, true, error) &&
+  for (int i = 0; i < 2; i++)
+    watch_side(&sessions[i], &comparison, i == 1);
+  bool good = open_side(run, &sessions[0], run->input, error) &&
+              open_side(run, &sessions[1], exec_options.compare, error) && session_check_dims(sessions, 2, error) &&
+              run_side(run, &sessions[0], error) && run_side(run, &sessions[1], error) &&
               compare_outputs(run, &comparison, sessions);
   if (good)
     print_report(run, &comparison, &out);

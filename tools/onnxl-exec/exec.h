@@ -61,6 +61,8 @@ typedef struct Session {
 } Session;
 
 bool session_open(Session *session, OnnxlRun *run, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Fails with ONNXL_ERROR_USAGE when a name of --dim is known to none of the n models, which are open. */
+bool session_check_dims(const Session *sessions, size_t n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Reads the n inputs that texts, each NAME=SPEC, give, in the place of those that are there. */
 bool session_read_inputs(Session *session, OnnxlRun *run, const char *const *texts, size_t n,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -96,8 +96,8 @@ run_model(OnnxlRun *run, GError **error)
   OnnxlOutput out;
   GError *failed = NULL;
   onnxl_output_init(&out, STDOUT_FILENO);
-  bool good = session_open(&session, run, run->input, &failed) && watch_session(run, &session, &dump, &failed) &&
-              session_read_command_inputs(&session, run, &failed);
+  bool good = session_open(&session, run, run->input, &failed) && session_check_dims(&session, 1, &failed) &&
+              watch_session(run, &session, &dump, &failed) && session_read_command_inputs(&session, run, &failed);
   if (good) {
     good = session_run(&session, &failed);
     /* What was made before a check stopped the run is not lost. */

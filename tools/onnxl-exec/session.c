@@ -78,9 +78,6 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->model = onnxl_model_load(path, &common->limits, run->sink, error);
   if (!session->model)
     return false;
-  for (size_t i = 0; i < session->dims.count; i++)
-    if (!onnxl_shapes_check_name(session->model, session->dims.items[i].name, error))
-      return false;
   OnnxlPlanOptions plan_options = {
     .max_memory = common->limits.max_memory,
     .max_metadata =
@@ -114,6 +111,23 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
     g_autofree char *name =
       g_build_filename(folder, onnxl_external_files_get(session->plan->external, i)->location, NULL);
     onnxl_run_add_input(run, name);
+  }
+  return true;
+}
+
+bool
+session_check_dims(const Session *sessions, size_t n, GError **error)
+{
+  for (size_t i = 0; i < sessions[0].dims.count; i++) {
+    GError *unknown = NULL;
+    bool known = false;
+    for (size_t s = 0; s < n && !known; s++)
+      known = onnxl_shapes_check_name(sessions[s].model, sessions[0].dims.items[i].name, unknown ? NULL : &unknown);
+    if (!known) {
+      g_propagate_error(error, unknown);
+      return false;
+    }
+    g_clear_error(&unknown);
   }
   return true;
 }
