@@ -53,7 +53,7 @@ typedef struct Session {
   OnnxlValue **inputs;
   bool *given; /* which of them session_read_inputs() has read */
   OnnxlValue **outputs;
-  bool stopped;         /* an observer ended the run */
+  char *stopped;        /* why a check ended the run, owned; NULL: none did */
   GPtrArray *observers; /* Observer; owned, NULL = none */
   GPtrArray *listening; /* those of them that see the next run */
   uint64_t *durations;  /* nanoseconds of each counted run */

@@ -240,6 +240,10 @@ print_json(const Session *session, const Dump *dump, const char *key, OnnxlOutpu
     onnxl_json_key(&json, "key");
     onnxl_json_text(&json, key);
   }
+  if (session->stopped) {
+    onnxl_json_key(&json, "error");
+    onnxl_json_text(&json, session->stopped);
+  }
   onnxl_json_key(&json, "outputs");
   onnxl_json_begin_array(&json);
   for (uint32_t i = 0; i < onnxl_executor_n_outputs(session->executor); i++)

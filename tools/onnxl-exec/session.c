@@ -23,10 +23,14 @@ forward_event(void *data, const OnnxlEvent *event, GError **error)
 
   for (guint i = 0; i < session->listening->len; i++) {
     Observer *observer = g_ptr_array_index(session->listening, i);
-    if ((observer->nested || !event->scope) && !observer->event(observer, event, error)) {
-      session->stopped = true;
-      return false;
-    }
+    GError *failed = NULL;
+    if ((!observer->nested && event->scope) || observer->event(observer, event, &failed))
+      continue;
+    /* What was made until a check ended the run is a result; when something broke there is none. */
+    if (g_error_matches(failed, ONNXL_ERROR, ONNXL_ERROR_INVALID))
+      session->stopped = g_strdup(failed->message);
+    g_propagate_error(error, failed);
+    return false;
   }
   return true;
 }
@@ -233,6 +237,7 @@ session_close(Session *session)
     onnxl_value_unref(session->outputs[i]);
   onnxl_input_context_clear(&session->context);
   onnxl_bindings_clear(&session->dims);
+  g_free(session->stopped);
   g_free(session->inputs);
   g_free(session->given);
   g_free(session->outputs);

@@ -208,8 +208,8 @@ append_input(GString *text, OnnxlStr name, const OnnxlValue *value, const OnnxlV
   range_clear(&range);
 }
 
-/* The finding that ends the run: the value, the node that made it, what that node was given. */
-static void
+/* The finding that ends the run: the value, the node that made it, what that node was given. Returns: its text, owned. */
+static char *
 report(Values *values, const OnnxlEvent *event, const Range *range)
 {
   bool nans = range->nans > 0 && exec_options.fail_on != FAIL_ON_INF;
@@ -236,7 +236,7 @@ report(Values *values, const OnnxlEvent *event, const Range *range)
   if (event->node >= 0 && event->n_inputs == 0)
     g_string_append(text, " nothing");
   onnxl_diag(values->run->sink, ONNXL_DIAG_RUN, &where, "%s", text->str);
-  g_string_free(text, TRUE);
+  return g_string_free(text, FALSE);
 }
 
 static bool
@@ -247,11 +247,10 @@ check_value(Values *values, const OnnxlEvent *event, GError **error)
   range_add(&range, event->value);
   bool bad = (range.nans > 0 && exec_options.fail_on != FAIL_ON_INF) ||
              (range.infinities > 0 && exec_options.fail_on != FAIL_ON_NAN);
-  if (bad)
-    report(values, event, &range);
+  g_autofree char *text = bad ? report(values, event, &range) : NULL;
   range_clear(&range);
   values->stopped = bad;
-  return !bad || onnxl_fail(error, ONNXL_ERROR_INVALID, "a value has what --fail-on names");
+  return !bad || onnxl_fail(error, ONNXL_ERROR_INVALID, "%s", text);
 }
 
 /* --- the observer --- */
