@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/depfile.h"
@@ -234,6 +235,15 @@ configure_sink(OnnxlDiagSink *sink, GError **error)
   return true;
 }
 
+/* Returns: owned; NULL without -MD. */
+static char *
+dependency_name(void)
+{
+  if (!common.dependencies)
+    return NULL;
+  return common.dependency_file ? g_strdup(common.dependency_file) : onnxl_depfile_name(common.output);
+}
+
 static bool
 check_operands(const OnnxlTool *tool, const OnnxlRun *run, GError **error)
 {
@@ -245,23 +255,23 @@ check_operands(const OnnxlTool *tool, const OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MF FILE when the output has no name");
   if (common.dependencies && common.dependency_targets.count == 0 && !common.output)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MT TARGET when the output has no name");
-  return true;
+  g_autofree char *dependencies = dependency_name();
+  return onnxl_run_check_output(run, "-MF", dependencies, error);
 }
 
 static bool
 write_dependencies(const OnnxlRun *run, GError **error)
 {
   OnnxlOutputFile file;
-  char *name = common.dependency_file ? g_strdup(common.dependency_file) : onnxl_depfile_name(common.output);
+  g_autofree char *name = dependency_name();
   OnnxlStringList output = { &common.output, 1 };
-  bool ok = onnxl_output_file_open(&file, name, ONNXL_OUTPUT_NO_SYNC, error);
-  if (ok) {
-    onnxl_depfile_write(&file.out, common.dependency_targets.count > 0 ? &common.dependency_targets : &output,
-                        &run->inputs);
-    ok = onnxl_output_file_commit(&file, error);
-  }
-  g_free(name);
-  return ok;
+  /* By now it is known what else was read. */
+  if (!onnxl_run_check_output(run, "-MF", name, error) ||
+      !onnxl_output_file_open(&file, name, ONNXL_OUTPUT_NO_SYNC, error))
+    return false;
+  onnxl_depfile_write(&file.out, common.dependency_targets.count > 0 ? &common.dependency_targets : &output,
+                      &run->inputs);
+  return onnxl_output_file_commit(&file, error);
 }
 
 /* Some file systems report a failed write only when the file is closed. */
@@ -363,6 +373,26 @@ onnxl_run_add_input(OnnxlRun *run, const char *path)
 {
   if (path)
     onnxl_string_list_add(&run->inputs, g_strdup(path));
+}
+
+static bool
+is_among(const char *path, const OnnxlStringList *files)
+{
+  for (size_t i = 0; i < files->count; i++)
+    if (onnxl_path_same_file(path, files->items[i]))
+      return true;
+  return false;
+}
+
+bool
+onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path, GError **error)
+{
+  struct stat status;
+  if (!path || strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+    return true;
+  return !(is_among(path, &run->operands) || is_among(path, &run->inputs) ||
+           onnxl_path_same_file(path, "/dev/stdin")) ||
+         onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %s: the run reads this file", option, path);
 }
 
 void

@@ -83,6 +83,12 @@ void onnxl_run_add_input(OnnxlRun *run, const char *path);
 /* Notes the input of the command line and files that it refers to. files: of OnnxlFile, or NULL. */
 void onnxl_run_add_inputs(OnnxlRun *run, const GPtrArray *files);
 
+/* Fails with ONNXL_ERROR_USAGE when an output at path would take a file away that the run reads: an operand or one that
+ * onnxl_run_add_input() noted, under whatever name. option: the one that names the output. NULL and "-" are standard
+ * output; devices are no files. */
+bool onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after
  * each. Findings that were printed still count for the exit status. */
 void onnxl_run_flush_diags(OnnxlRun *run, const char *file);

@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/tensor.h"
 #include "proto/text.h"
 #include "proto/wire.h"
 #include "support/error.h"
+#include "support/file.h"
 
 /* One call copies at most this much, so that a signal is not kept waiting. */
 enum { COPY_CHUNK = 1 << 30 };
@@ -207,6 +210,44 @@ onnxl_model_is_at(const OnnxlModel *model, const char *path)
 
   return path && model->file && stat(path, &info) == 0 && info.st_dev == model->file->stat.st_dev &&
          info.st_ino == model->file->stat.st_ino;
+}
+
+/* Of weights in a file that is to be written. */
+typedef struct WeightSearch {
+  const char *folder, *path;
+  char *location; /* looked at last: most tensors lie in the same file */
+} WeightSearch;
+
+static bool
+check_tensor(void *data, OnnxlTensor *tensor, const char *path, GError **error)
+{
+  WeightSearch *search = data;
+  (void)path;
+  for (size_t i = 0; i < tensor->external_data.count; i++) {
+    OnnxlStr value = tensor->external_data.items[i].value;
+    if (!onnxl_str_is(tensor->external_data.items[i].key, "location") ||
+        (search->location && onnxl_str_is(value, search->location)))
+      continue;
+    g_free(search->location);
+    search->location = g_strndup(value.data, value.size);
+    g_autofree char *file = g_build_filename(search->folder, search->location, NULL);
+    if (onnxl_path_same_file(file, search->path))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: weights of the model that is read are in it",
+                        search->path);
+  }
+  return true;
+}
+
+bool
+onnxl_model_check_output(OnnxlModel *model, const char *folder, const char *path, GError **error)
+{
+  WeightSearch search = { .folder = folder ? folder : model->folder, .path = path };
+  struct stat status;
+  if (!path || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+    return true;
+  bool free_to_write = onnxl_model_visit_tensors(model, check_tensor, &search, error);
+  g_free(search.location);
+  return free_to_write;
 }
 
 bool

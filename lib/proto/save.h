@@ -21,6 +21,11 @@ void onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr pay
  * name. */
 bool onnxl_model_is_at(const OnnxlModel *model, const char *path);
 
+/* Fails with ONNXL_ERROR_USAGE when external data of the model lie in the file path, looked up in folder (NULL: the
+ * model's), so that writing it would take weights away that the model goes on to refer to. path NULL: standard output. */
+bool onnxl_model_check_output(OnnxlModel *model, const char *folder, const char *path,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Writes canonical text in which large payloads refer to the file that was read (text, as -S asks for), else calls
  * onnxl_model_write(). path: where out goes, which references are relative to; NULL = standard output. */
 bool onnxl_model_save(const OnnxlModel *model, OnnxlOutput *out, const char *path, bool text, bool allow_large,

@@ -336,22 +336,29 @@ read_plain(const OnnxlInputContext *context, const OnnxlType *type, int32_t elem
   return value;
 }
 
-OnnxlValue *
-onnxl_input_read_file(OnnxlInputContext *context, const OnnxlType *type, int32_t elem_type, OnnxlStr name,
-                      const char *path, char **ret_file, GError **error)
+char *
+onnxl_input_file(const char *path)
 {
-  bool standard = strcmp(path, "-") == 0;
   g_autofree char *archive = NULL;
   const char *key;
-  *ret_file = NULL;
-  if (standard && context->no_stdin) {
+  if (strcmp(path, "-") == 0)
+    return NULL;
+  split_archive(path, &archive, &key);
+  return archive ? g_steal_pointer(&archive) : g_strdup(path);
+}
+
+OnnxlValue *
+onnxl_input_read_file(OnnxlInputContext *context, const OnnxlType *type, int32_t elem_type, OnnxlStr name,
+                      const char *path, GError **error)
+{
+  g_autofree char *archive = NULL;
+  const char *key;
+  if (strcmp(path, "-") == 0 && context->no_stdin) {
     onnxl_fail(error, ONNXL_ERROR_USAGE, "@- cannot be the value of %.*s: it is one file for many runs",
                ONNXL_ARG(name));
     return NULL;
   }
   split_archive(path, &archive, &key);
-  if (!standard)
-    *ret_file = g_strdup(archive ? archive : path);
   return archive ? read_archive(context, elem_type, name, archive, key, error)
                  : read_plain(context, type, elem_type, path, error);
 }
@@ -361,10 +368,10 @@ onnxl_input_read(OnnxlInputContext *context, const OnnxlIndexValue *place, const
                  GError **error)
 {
   static const char *const fills[] = { "zeros", "ones", "arange", "random" };
-  *ret_file = NULL;
+  *ret_file = *spec == '@' ? onnxl_input_file(spec + 1) : NULL;
   if (*spec == '@')
     return onnxl_input_read_file(context, place->info ? place->info->type : NULL, declared_type(place), place->name,
-                                 spec + 1, ret_file, error);
+                                 spec + 1, error);
   for (size_t i = 0; i < G_N_ELEMENTS(fills); i++)
     if (strcmp(spec, fills[i]) == 0)
       return fill(context, place, (Fill)i, error);

@@ -206,6 +206,12 @@ onnxl_file_locate(const OnnxlFile *file, OnnxlStr bytes, uint64_t *ret_offset)
   return true;
 }
 
+static bool
+same_inode(const struct stat *a, const struct stat *b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 bool
 onnxl_path_same_entry(const char *a, const char *b)
 {
@@ -214,5 +220,13 @@ onnxl_path_same_entry(const char *a, const char *b)
   struct stat at_a, at_b;
 
   return strcmp(name_a, name_b) == 0 && stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 &&
-         at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+         same_inode(&at_a, &at_b);
+}
+
+bool
+onnxl_path_same_file(const char *a, const char *b)
+{
+  struct stat at_a, at_b;
+
+  return stat(a, &at_a) == 0 && stat(b, &at_b) == 0 && same_inode(&at_a, &at_b);
 }

@@ -31,4 +31,7 @@ bool onnxl_file_locate(const OnnxlFile *file, OnnxlStr bytes, uint64_t *ret_offs
  * file (hard links), and symbolic links to it, are other entries. */
 bool onnxl_path_same_entry(const char *a, const char *b);
 
+/* True when both paths lead to one file that exists, through whatever links, symbolic or hard. */
+bool onnxl_path_same_file(const char *a, const char *b);
+
 #endif

@@ -139,6 +139,26 @@ test_standard_input(void)
 }
 
 static void
+test_same(void)
+{
+  g_autofree char *path = path_of("regular"), *hard = path_of("hard"), *symbolic = path_of("symbolic");
+  g_autofree char *detour = path_of("./regular"), *absent = path_of("absent");
+  CU_ASSERT_EQUAL(link(path, hard), 0);
+  CU_ASSERT_EQUAL(symlink("hard", symbolic), 0);
+  CU_ASSERT_TRUE(onnxl_path_same_entry(path, detour));
+  CU_ASSERT_TRUE(onnxl_path_same_file(path, detour));
+  CU_ASSERT_FALSE(onnxl_path_same_entry(path, hard));
+  CU_ASSERT_TRUE(onnxl_path_same_file(path, hard));
+  CU_ASSERT_FALSE(onnxl_path_same_entry(path, symbolic));
+  CU_ASSERT_TRUE(onnxl_path_same_file(path, symbolic));
+  CU_ASSERT_TRUE(onnxl_path_same_entry(absent, absent));
+  CU_ASSERT_FALSE(onnxl_path_same_file(absent, absent));
+  CU_ASSERT_FALSE(onnxl_path_same_file(path, folder));
+  unlink(hard);
+  unlink(symbolic);
+}
+
+static void
 test_clean_up(void)
 {
   char *path = path_of("regular");
@@ -159,4 +179,5 @@ UNIT_MAIN("file",
   { "FIFO", test_fifo },
   { "refused", test_refused },
   { "standard input", test_standard_input },
+  { "the same file or entry", test_same },
   { "clean up: nothing is left", test_clean_up })

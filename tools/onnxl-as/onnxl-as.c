@@ -39,7 +39,7 @@ save(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GError **er
 }
 
 static bool
-write_model(const OnnxlRun *run, const OnnxlModel *model, GError **error)
+write_model(const OnnxlRun *run, OnnxlModel *model, GError **error)
 {
   const OnnxlCommonOptions *common = &run->common;
   int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0);
@@ -47,7 +47,8 @@ write_model(const OnnxlRun *run, const OnnxlModel *model, GError **error)
 
   if (portable && !common->text)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--portable is for text: give -S as well");
-  if (!onnxl_output_file_open(&file, common->output, flags, error))
+  if (!onnxl_model_check_output(model, common->data_dir, common->output, error) ||
+      !onnxl_output_file_open(&file, common->output, flags, error))
     return false;
   bool ok = save(run, &file.out, model, error);
   if (ok && onnxl_diag_errors(run->sink) == 0) /* -Werror=lossy makes some */

@@ -1,6 +1,4 @@
 /* onnxl-dis: disassembles a model into text of several styles. */
-#include <sys/stat.h>
-
 #include "cli/main.h"
 #include "cli/output-file.h"
 #include "columns.h"
@@ -10,7 +8,6 @@
 #include "proto/pretty.h"
 #include "proto/save.h"
 #include "proto/summary.h"
-#include "proto/tensor.h"
 #include "proto/text.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -63,42 +60,6 @@ move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
   return mover->out->saved_errno == 0 || onnxl_output_flush(mover->out, weights, error);
 }
 
-/* A file that external data may lie in. */
-typedef struct Target {
-  const OnnxlModel *model;
-  const char *path;
-  struct stat info;
-} Target;
-
-static bool
-check_tensor(void *data, OnnxlTensor *tensor, const char *path, GError **error)
-{
-  const Target *target = data;
-  (void)path;
-  for (size_t i = 0; i < tensor->external_data.count; i++) {
-    struct stat info;
-    if (!onnxl_str_equal(tensor->external_data.items[i].key, ONNXL_STR("location")))
-      continue;
-    OnnxlStr value = tensor->external_data.items[i].value;
-    g_autofree char *location = g_strndup(value.data, value.size);
-    g_autofree char *file = g_build_filename(target->model->folder, location, NULL);
-    if (stat(file, &info) == 0 && info.st_dev == target->info.st_dev && info.st_ino == target->info.st_ino)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: weights of the model that is read are in it",
-                        target->path);
-  }
-  return true;
-}
-
-/* The text refers to external data where they are, so their files must stay. */
-static bool
-holds_no_source(OnnxlModel *model, const char *path, GError **error)
-{
-  Target target = { .model = model, .path = path };
-  if (onnxl_model_is_at(model, path))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
-  return stat(path, &target.info) != 0 || onnxl_model_visit_tensors(model, check_tensor, &target, error);
-}
-
 /* The text, with payloads moved into a file in its folder. */
 static bool
 write_with_file(OnnxlOutput *out, const char *output, OnnxlModel *model, OnnxlTextOptions *text, GError **error)
@@ -109,7 +70,9 @@ write_with_file(OnnxlOutput *out, const char *output, OnnxlModel *model, OnnxlTe
   if (strchr(weights, '/') || *weights == '\0')
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "--weights=%s: a name without a folder, as the file stands next to the text", weights);
-  if (!holds_no_source(model, path, error))
+  if (onnxl_model_is_at(model, path))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
+  if (!onnxl_model_check_output(model, NULL, path, error))
     return false;
   if (output && onnxl_path_same_entry(path, output))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: another output has this name", path);
@@ -199,7 +162,8 @@ run_dis(OnnxlRun *run, GError **error)
       return model != NULL;
     }
   }
-  if (!onnxl_output_file_open(&file, run->common.output, 0, error)) {
+  if ((model && !onnxl_model_check_output(model, run->common.data_dir, run->common.output, error)) ||
+      !onnxl_output_file_open(&file, run->common.output, 0, error)) {
     onnxl_model_free(model);
     return false;
   }

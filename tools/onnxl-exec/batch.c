@@ -233,6 +233,7 @@ run_batch(OnnxlRun *run, GError **error)
   if (!parse_shard(&batch, error) || !check_stdin(run, error) ||
       !batch_list_open(&batch.list, exec_options.batch, error))
     return false;
+  onnxl_run_add_input(run, strcmp(exec_options.batch, "-") != 0 ? exec_options.batch : NULL);
   onnxl_output_init(&batch.out, STDOUT_FILENO);
   batch.keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   onnxl_progress_init(&batch.progress, run, "lines", batch_list_count(&batch.list));

@@ -48,19 +48,6 @@ parse_kinds(EventLog *log, const char *text, GError **error)
 
 /* --- where the lines go --- */
 
-/* A log that replaced what the run reads would pull the model from under it. */
-static bool
-check_not_read(const EventLog *log, const struct stat *status, GError **error)
-{
-  for (size_t i = 0; i < log->run->inputs.count; i++) {
-    struct stat input;
-    if (stat(log->run->inputs.items[i], &input) == 0 && input.st_dev == status->st_dev &&
-        input.st_ino == status->st_ino)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--events=%s: the run reads this file", log->path);
-  }
-  return true;
-}
-
 /* Opened for the first event, so that what fails before leaves an older log alone. Then it is written in place: a log
  * is of use because it can be read while the run lasts and after it has failed. */
 static bool
@@ -68,8 +55,6 @@ open_log(EventLog *log, GError **error)
 {
   struct stat status;
   int standard = !log->path ? STDOUT_FILENO : strcmp(log->path, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
-  if (standard < 0 && stat(log->path, &status) == 0 && !check_not_read(log, &status, error))
-    return false;
   log->fd = standard >= 0 ? standard : open(log->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
   if (log->fd < 0)
     return onnxl_error_errno(error, errno, "cannot write %s", log->path);

@@ -39,12 +39,9 @@ static OnnxlValue *
 read_expected(Expect *expect, const Expectation *expectation, GError **error)
 {
   OnnxlArena *arena = onnxl_arena_new(SIZE_MAX);
-  char *file;
   OnnxlValue *value =
     onnxl_input_read_file(&expect->context, onnxl_value_type(expectation->value, arena), expectation->value->elem_type,
-                          onnxl_str(expectation->name), expectation->path, &file, error);
-  onnxl_run_add_input(expect->run, file);
-  g_free(file);
+                          onnxl_str(expectation->name), expectation->path, error);
   onnxl_arena_free(arena);
   return value;
 }
@@ -101,6 +98,8 @@ add_expectation(Expect *expect, const char *text, GError **error)
   const char *split = strstr(text, "=@");
   if (!split || split == text)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--expect %s: NAME=@FILE is needed", text);
+  g_autofree char *file = onnxl_input_file(split + 2);
+  onnxl_run_add_input(expect->run, file);
   Expectation expectation = { .name = g_strndup(text, (gsize)(split - text)), .path = split + 2 };
   g_array_append_val(expect->expectations, expectation);
   if (g_hash_table_insert(expect->by_name, expectation.name, GUINT_TO_POINTER(expect->expectations->len)))

@@ -97,7 +97,8 @@ run_model(OnnxlRun *run, GError **error)
   GError *failed = NULL;
   onnxl_output_init(&out, STDOUT_FILENO);
   bool good = session_open(&session, run, run->input, &failed) && session_check_dims(&session, 1, &failed) &&
-              watch_session(run, &session, &dump, &failed) && session_read_command_inputs(&session, run, &failed);
+              watch_session(run, &session, &dump, &failed) && session_read_command_inputs(&session, run, &failed) &&
+              outputs_check(run, &session, &failed);
   if (good) {
     good = session_run(&session, &failed);
     /* What was made before a check stopped the run is not lost. */

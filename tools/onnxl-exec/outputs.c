@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "outputs.h"
+#include "proto/save.h"
 #include "runtime/npy.h"
 #include "runtime/tensor-io.h"
 #include "runtime/value-print.h"
@@ -323,6 +324,40 @@ outputs_print_line(const OnnxlRun *run, const Session *session, const Dump *dump
     print_json(session, dump, key, out);
   else
     print_text(session, dump, key, out);
+}
+
+/* "NAME=@FILE", of which names may hold "=@" as well: no FILE may be the model or hold its weights. That of an input
+ * may be replaced, as a state is by the next one: it has been read. */
+static bool
+check_named(const OnnxlRun *run, const Session *session, const char *text, GError **error)
+{
+  for (const char *path = text; (path = strstr(path, "=@"));) {
+    path += strlen("=@");
+    if (onnxl_model_is_at(session->model, path))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: it is the model that is read", text);
+    if (!onnxl_model_check_output(session->model, run->common.data_dir, path, error))
+      return false;
+  }
+  return true;
+}
+
+bool
+outputs_check(const OnnxlRun *run, const Session *session, GError **error)
+{
+  const struct {
+    const char *option, *path;
+  } files[] = { { "--events", exec_options.events },
+                { "--trace", exec_options.trace },
+                { "--plot", exec_options.plot },
+                { "--record", exec_options.record } };
+  for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+    if (!onnxl_run_check_output(run, files[i].option, files[i].path, error) ||
+        !onnxl_model_check_output(session->model, run->common.data_dir, files[i].path, error))
+      return false;
+  for (size_t i = 0; i < exec_options.outputs.count; i++)
+    if (!check_named(run, session, exec_options.outputs.items[i], error))
+      return false;
+  return true;
 }
 
 bool

@@ -207,6 +207,16 @@ bind_dims(OnnxlModel *model, GError **error)
   return done;
 }
 
+/* The model may be replaced by itself with a plan; its weights and a picture are another matter. */
+static bool
+check_outputs(const OnnxlRun *run, OnnxlModel *model, GError **error)
+{
+  const char *folder = run->common.data_dir;
+
+  return onnxl_model_check_output(model, folder, run->common.output, error) &&
+         onnxl_model_check_output(model, folder, plot, error) && onnxl_run_check_output(run, "--plot", plot, error);
+}
+
 static bool
 run_mem(OnnxlRun *run, GError **error)
 {
@@ -218,7 +228,7 @@ run_mem(OnnxlRun *run, GError **error)
   if (!a.model)
     return false;
   onnxl_run_add_input(run, run->input);
-  a.inference = bind_dims(a.model, error)
+  a.inference = check_outputs(run, a.model, error) && bind_dims(a.model, error)
                   ? onnxl_infer(a.model, &(OnnxlInferOptions){ 0 }, a.model->arena, run->sink, error)
                   : NULL;
   a.memory = a.inference ? onnxl_memory_new(a.inference, &a.options, a.model->arena, error) : NULL;

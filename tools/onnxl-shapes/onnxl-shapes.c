@@ -106,7 +106,8 @@ print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *a
   if (!onnxl_bindings_parse(&bindings, "--eval", &evals, false, error))
     return false;
   const OnnxlShapesReport report = { .format = run->common.format, .bindings = &bindings, .nested = nested };
-  bool ok = onnxl_output_file_open(&file, run->common.output, 0, error);
+  bool ok = onnxl_run_check_output(run, "-o", run->common.output, error) &&
+            onnxl_output_file_open(&file, run->common.output, 0, error);
   if (ok) {
     if (explain)
       ok = onnxl_shapes_explain(inference, onnxl_str(explain), arena, &file.out, error);
@@ -141,7 +142,8 @@ run_shapes(OnnxlRun *run, GError **error)
     .requirements = requirements.items,
     .n_requirements = requirements.count,
   };
-  bool ok = edit_model(model, error);
+  bool ok =
+    onnxl_model_check_output(model, run->common.data_dir, run->common.output, error) && edit_model(model, error);
   OnnxlInference *inference = ok ? onnxl_infer(model, &infer_options, model->arena, run->sink, error) : NULL;
   ok = inference != NULL;
   add_inputs(run, files, folder);
