@@ -246,14 +246,18 @@ set_outputs(OnnxlShapeNode *n)
       onnxl_shape_anchor(n->scope, value, &info);
     onnxl_shape_forget_most(n->scope, value);
     onnxl_shape_set_value(n->scope, value, &info, n->proto->op_type);
-    const OnnxlInfo *set = &n->scope->values[value];
-    for (size_t k = 0; k < n->n_most; k++)
-      if (n->most[k].output == i && set->has_rank && n->most[k].axis < set->rank)
-        onnxl_shape_set_most(n->scope, value, n->most[k].axis, n->most[k].most);
     OnnxlExpr *shown = n->scope->shown[value];
     for (uint32_t k = 0; shown && k < info.rank; k++)
       if (!shown[k])
         shown[k] = n->scope->values[value].dims[k];
+  }
+  for (size_t k = 0; k < n->n_most; k++) {
+    uint32_t value = n->node->outputs[n->most[k].output];
+    if (value == ONNXL_NONE)
+      continue;
+    const OnnxlInfo *set = &n->scope->values[value];
+    if (set->has_rank && n->most[k].axis < set->rank)
+      onnxl_shape_set_most(n->scope, value, n->most[k].axis, n->most[k].most);
   }
 }
 
