@@ -5,32 +5,17 @@
 
 #include <glib/gstdio.h>
 
+#include "files.h"
 #include "support/error.h"
 #include "unit.h"
 
 static char folder[] = "/tmp/onnxl-test-XXXXXX";
 static char *target;
 
-/* Number of entries in the folder: a temporary file that stays behind is counted. */
-static size_t
-entries(void)
-{
-  size_t n = 0;
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  while (dir && g_dir_read_name(dir))
-    n++;
-  if (dir)
-    g_dir_close(dir);
-  return n;
-}
-
 static bool
 target_is(const char *expected)
 {
-  char *text = NULL;
-  bool same = g_file_get_contents(target, &text, NULL, NULL) && strcmp(text, expected) == 0;
-  g_free(text);
-  return same;
+  return file_holds(target, expected);
 }
 
 static void
@@ -55,7 +40,7 @@ test_appears_whole(void)
   CU_ASSERT_TRUE(target_is("first"));
   CU_ASSERT_EQUAL(stat(target, &status), 0);
   CU_ASSERT_EQUAL(status.st_mode & 07777, 0640);
-  CU_ASSERT_EQUAL(entries(), 1);
+  CU_ASSERT_EQUAL(files_in(folder), 1);
 }
 
 static void
@@ -68,7 +53,7 @@ test_abort_keeps_the_old_file(void)
   (void)!onnxl_output_flush(&file.out, "x", NULL);
   onnxl_output_file_abort(&file);
   CU_ASSERT_TRUE(target_is("first"));
-  CU_ASSERT_EQUAL(entries(), 1);
+  CU_ASSERT_EQUAL(files_in(folder), 1);
   onnxl_output_file_abort(&file);
 }
 
@@ -88,7 +73,7 @@ test_replace_through_a_link(void)
   CU_ASSERT_TRUE(g_file_test(name, G_FILE_TEST_IS_SYMLINK));
   CU_ASSERT_EQUAL(stat(target, &status), 0);
   CU_ASSERT_EQUAL(status.st_mode & 07777, 0604);
-  CU_ASSERT_EQUAL(entries(), 2);
+  CU_ASSERT_EQUAL(files_in(folder), 2);
   unlink(name);
   g_free(name);
 }
@@ -120,7 +105,7 @@ test_refused(void)
     CU_ASSERT_PTR_NOT_NULL(error);
     g_clear_error(&error);
   }
-  CU_ASSERT_EQUAL(entries(), 1);
+  CU_ASSERT_EQUAL(files_in(folder), 1);
 }
 
 static void

@@ -7,23 +7,12 @@
 
 #include <glib/gstdio.h>
 
+#include "files.h"
 #include "support/error.h"
 #include "unit.h"
 
 static char top[] = "/tmp/onnxl-test-XXXXXX";
 static char *target;
-
-static size_t
-entries(const char *path)
-{
-  size_t n = 0;
-  GDir *dir = g_dir_open(path, 0, NULL);
-  while (dir && g_dir_read_name(dir))
-    n++;
-  if (dir)
-    g_dir_close(dir);
-  return n;
-}
 
 static void
 put(const char *folder, const char *name, const char *text)
@@ -35,8 +24,8 @@ put(const char *folder, const char *name, const char *text)
 static bool
 target_has(const char *name, const char *expected)
 {
-  g_autofree char *path = g_build_filename(target, name, NULL), *text = NULL;
-  return g_file_get_contents(path, &text, NULL, NULL) && strcmp(text, expected) == 0;
+  g_autofree char *path = g_build_filename(target, name, NULL);
+  return file_holds(path, expected);
 }
 
 static void
@@ -56,8 +45,8 @@ test_appears_whole(void)
   CU_ASSERT_FALSE(g_file_test(target, G_FILE_TEST_EXISTS));
   CU_ASSERT_TRUE(onnxl_output_folder_commit(&folder, NULL));
   CU_ASSERT_TRUE(target_has("a", "1"));
-  CU_ASSERT_EQUAL(entries(target), 2);
-  CU_ASSERT_EQUAL(entries(top), 1);
+  CU_ASSERT_EQUAL(files_in(target), 2);
+  CU_ASSERT_EQUAL(files_in(top), 1);
 }
 
 static void
@@ -72,8 +61,8 @@ test_replaces(void)
   CU_ASSERT_TRUE(onnxl_output_folder_commit(&folder, NULL));
   CU_ASSERT_TRUE(target_has("a", "new"));
   CU_ASSERT_TRUE(target_has("c", "3"));
-  CU_ASSERT_EQUAL(entries(target), 3);
-  CU_ASSERT_EQUAL(entries(top), 1);
+  CU_ASSERT_EQUAL(files_in(target), 3);
+  CU_ASSERT_EQUAL(files_in(top), 1);
 }
 
 /* A file of the old folder would be lost that the new one lacks, or has as a file where there was a folder. */
@@ -100,8 +89,8 @@ test_keeps_what_others_put_there(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error->message, others[i]));
     g_clear_error(&error);
     CU_ASSERT_TRUE(target_has("a", "new"));
-    CU_ASSERT_EQUAL(entries(target), 4);
-    CU_ASSERT_EQUAL(entries(top), 1);
+    CU_ASSERT_EQUAL(files_in(target), 4);
+    CU_ASSERT_EQUAL(files_in(top), 1);
     CU_ASSERT_EQUAL(i == 0 ? g_unlink(file) : g_rmdir(inner), 0);
   }
 }
@@ -114,7 +103,7 @@ test_abort_leaves_the_old_one(void)
   put(folder.temporary, "d", "4");
   onnxl_output_folder_abort(&folder);
   CU_ASSERT_TRUE(target_has("c", "3"));
-  CU_ASSERT_EQUAL(entries(top), 1);
+  CU_ASSERT_EQUAL(files_in(top), 1);
 }
 
 /* More files than one look at the folder shows. */
@@ -128,7 +117,7 @@ test_a_signal_removes_it(void)
     put(folder.temporary, name, "");
   }
   onnxl_output_file_remove_all();
-  CU_ASSERT_EQUAL(entries(top), 1);
+  CU_ASSERT_EQUAL(files_in(top), 1);
   onnxl_output_folder_abort(&folder);
 }
 
@@ -147,7 +136,7 @@ test_errors(void)
   CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_IO));
   g_clear_error(&error);
   CU_ASSERT_TRUE(g_file_test(file, G_FILE_TEST_IS_REGULAR));
-  CU_ASSERT_EQUAL(entries(top), 2);
+  CU_ASSERT_EQUAL(files_in(top), 2);
 }
 
 static void

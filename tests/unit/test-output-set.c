@@ -5,6 +5,7 @@
 
 #include <glib/gstdio.h>
 
+#include "files.h"
 #include "support/error.h"
 #include "unit.h"
 
@@ -24,22 +25,7 @@ at(const char *name)
 static bool
 holds(const char *name, const char *expected)
 {
-  char *text = NULL;
-  bool same = g_file_get_contents(at(name), &text, NULL, NULL) && strcmp(text, expected) == 0;
-  g_free(text);
-  return same;
-}
-
-static size_t
-entries(void)
-{
-  size_t n = 0;
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  while (dir && g_dir_read_name(dir))
-    n++;
-  if (dir)
-    g_dir_close(dir);
-  return n;
+  return file_holds(at(name), expected);
 }
 
 static void
@@ -96,7 +82,7 @@ test_new(void)
   Writer writer = { 0 };
   CU_ASSERT_TRUE(publish("one", &writer));
   CU_ASSERT_TRUE(holds("main", "data;data.1;") && holds("data", "one") && holds("data.1", "one"));
-  CU_ASSERT_EQUAL(entries(), 3);
+  CU_ASSERT_EQUAL(files_in(folder), 3);
   CU_ASSERT_EQUAL(writer.calls, 1);
 }
 
@@ -112,7 +98,7 @@ test_over_old(void)
   CU_ASSERT_TRUE(holds("main", "data;data.1;") && holds("data", "two") && holds("data.1", "two") &&
                  holds("hard", "one"));
   CU_ASSERT_TRUE(stat(at("data"), &status) == 0 && (status.st_mode & 07777) == 0640);
-  CU_ASSERT_EQUAL(entries(), 4);
+  CU_ASSERT_EQUAL(files_in(folder), 4);
   CU_ASSERT_EQUAL(writer.calls, 2);
   CU_ASSERT_TRUE(writer.interim);
   CU_ASSERT_EQUAL(g_unlink(at("hard")), 0);
@@ -125,7 +111,7 @@ test_failures(void)
     Writer writer = { .fail_at = fail_at };
     CU_ASSERT_FALSE(publish("three", &writer));
     CU_ASSERT_TRUE(holds("main", "data;data.1;") && holds("data", "two") && holds("data.1", "two"));
-    CU_ASSERT_EQUAL(entries(), 3);
+    CU_ASSERT_EQUAL(files_in(folder), 3);
   }
 }
 
@@ -150,7 +136,7 @@ test_folder_gone(void)
   g_clear_error(&error);
   onnxl_output_set_free(set);
   CU_ASSERT_TRUE(holds("main", "data;data.1;") && holds("data", "two") && holds("data.1", "two"));
-  CU_ASSERT_EQUAL(entries(), 3);
+  CU_ASSERT_EQUAL(files_in(folder), 3);
 }
 
 static void
@@ -166,7 +152,7 @@ test_refusals(void)
   g_clear_error(&error);
   onnxl_output_set_free(set);
   g_free(detour);
-  CU_ASSERT_EQUAL(entries(), 3);
+  CU_ASSERT_EQUAL(files_in(folder), 3);
 }
 
 /* Symbolic links in the place of outputs are replaced; what they name stays. */
@@ -183,7 +169,7 @@ test_links(void)
   CU_ASSERT_TRUE(holds("main", "data;data.1;") && holds("data", "four") && holds("victim", "two"));
   CU_ASSERT_TRUE(lstat(at("data"), &status) == 0 && S_ISREG(status.st_mode));
   CU_ASSERT_TRUE(lstat(at("main"), &status) == 0 && S_ISREG(status.st_mode));
-  CU_ASSERT_EQUAL(entries(), 5);
+  CU_ASSERT_EQUAL(files_in(folder), 5);
 }
 
 static void
