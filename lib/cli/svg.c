@@ -48,6 +48,15 @@ onnxl_svg_begin(OnnxlOutput *out, double width, double height)
   onnxl_output_text(out, "</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 }
 
+double
+onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows)
+{
+  double first_row = lowest->top + lowest->height + 64;
+
+  onnxl_svg_begin(lowest->out, lowest->left + lowest->width + 30, first_row + rows * ONNXL_SVG_ROW);
+  return first_row;
+}
+
 void
 onnxl_svg_end(OnnxlOutput *out)
 {

@@ -54,6 +54,15 @@ typedef struct OnnxlSvgPlot {
   OnnxlSvgUnit unit;
 } OnnxlSvgPlot;
 
+/* Where plots stand in a picture of their own: as wide as this, the first at this top. */
+#define ONNXL_SVG_PLOT_LEFT 90
+#define ONNXL_SVG_PLOT_TOP 20
+#define ONNXL_SVG_PLOT_WIDTH 780
+
+/* Begins a picture of plots one above the other, with room for rows of text below the lowest. Returns: the base line of
+ * the first row. */
+double onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows);
+
 /* The column that an item falls into, and positions in the picture. column: also fractions of one, and n_columns
  * itself. */
 uint32_t onnxl_svg_column(const OnnxlSvgPlot *plot, uint32_t item);

@@ -113,5 +113,18 @@ test_axes(void)
   onnxl_output_clear(&out);
 }
 
+static void
+test_frame(void)
+{
+  OnnxlOutput out;
+
+  onnxl_output_init(&out, -1);
+  const OnnxlSvgPlot plot = { &out, 90, 20, 780, 300, 1, 1, 1, ONNXL_SVG_BYTES };
+  CU_ASSERT_EQUAL(onnxl_svg_begin_plots(&plot, 3), 384);
+  onnxl_svg_end(&out);
+  CU_ASSERT_EQUAL(count(onnxl_output_memory(&out), "width=\"900\" height=\"444\""), 1);
+  onnxl_output_clear(&out);
+}
+
 UNIT_MAIN("svg", { "text", test_text }, { "format", test_format }, { "positions", test_positions },
-          { "labels", test_labels }, { "axes", test_axes })
+          { "labels", test_labels }, { "axes", test_axes }, { "frame", test_frame })

@@ -5,8 +5,6 @@
 #include "support/error.h"
 
 enum {
-  LEFT = 90,
-  WIDTH = 780,
   TIME_TOP = 44,
   TIME_HEIGHT = 220,
   MEMORY_TOP = TIME_TOP + TIME_HEIGHT + 76,
@@ -62,7 +60,7 @@ fill_columns(Plot *plot)
   uint32_t n = plot->runs.n_nodes;
 
   plot->n_columns =
-    MIN(n, (uint32_t)(plot->svg ? WIDTH / 3 : TEXT_WIDTH)); /* bars of less than 3 pixels run together */
+    MIN(n, (uint32_t)(plot->svg ? ONNXL_SVG_PLOT_WIDTH / 3 : TEXT_WIDTH)); /* bars of less than 3 pixels run together */
   plot->times = g_new0(int64_t, plot->n_columns);
   plot->bytes = g_new0(int64_t, plot->n_columns);
   for (uint32_t i = 0; i < n; i++) {
@@ -111,9 +109,9 @@ static OnnxlSvgPlot
 panel(Plot *plot, double top, double height, int64_t most, OnnxlSvgUnit unit)
 {
   return (OnnxlSvgPlot){ .out = &plot->file.out,
-                         .left = LEFT,
+                         .left = ONNXL_SVG_PLOT_LEFT,
                          .top = top,
-                         .width = WIDTH,
+                         .width = ONNXL_SVG_PLOT_WIDTH,
                          .height = height,
                          .n_columns = plot->n_columns,
                          .n_items = plot->runs.n_nodes,
@@ -143,30 +141,29 @@ draw_times(Plot *plot)
 }
 
 static void
-draw_memory(Plot *plot)
+draw_memory(const Plot *plot, const OnnxlSvgPlot *p)
 {
-  OnnxlSvgPlot p = panel(plot, MEMORY_TOP, MEMORY_HEIGHT, plot->peak, ONNXL_SVG_BYTES);
   OnnxlSvgLabels labels = { .count = 0 };
 
-  onnxl_svg_axes(&p, "live bytes after each node");
-  onnxl_svg_area(&p, plot->bytes, MEMORY_SHADE);
-  onnxl_svg_mark(&p, onnxl_svg_column(&p, plot->peak_node), plot->peak, MARK_LINE, &labels, ONNXL_STR("peak"));
+  onnxl_svg_axes(p, "live bytes after each node");
+  onnxl_svg_area(p, plot->bytes, MEMORY_SHADE);
+  onnxl_svg_mark(p, onnxl_svg_column(p, plot->peak_node), plot->peak, MARK_LINE, &labels, ONNXL_STR("peak"));
 }
 
 static void
 write_svg(Plot *plot)
 {
   OnnxlOutput *out = &plot->file.out;
-  double y = MEMORY_TOP + MEMORY_HEIGHT + 64;
+  const OnnxlSvgPlot memory = panel(plot, MEMORY_TOP, MEMORY_HEIGHT, plot->peak, ONNXL_SVG_BYTES);
+  double y = onnxl_svg_begin_plots(&memory, plot->n_slowest);
   g_autofree char *title = summary(plot);
 
-  onnxl_svg_begin(out, LEFT + WIDTH + 30, y + plot->n_slowest * ONNXL_SVG_ROW);
-  onnxl_svg_text(out, LEFT, 20, ONNXL_SVG_START, onnxl_str(title));
+  onnxl_svg_text(out, memory.left, 20, ONNXL_SVG_START, onnxl_str(title));
   draw_times(plot);
-  draw_memory(plot);
+  draw_memory(plot, &memory);
   for (uint32_t i = 0; i < plot->n_slowest; i++, y += ONNXL_SVG_ROW) {
     g_autofree char *node = describe(plot, plot->slowest[i]), *text = g_strdup_printf("%u: %s", i + 1, node);
-    onnxl_svg_text(out, LEFT, y, ONNXL_SVG_START, onnxl_str(text));
+    onnxl_svg_text(out, memory.left, y, ONNXL_SVG_START, onnxl_str(text));
   }
   onnxl_svg_end(out);
 }

@@ -6,7 +6,6 @@
 #include "support/sort.h"
 
 enum {
-  MAP_WIDTH = 780,
   MAP_HEIGHT = 480,
   MAX_RECTS = 20000, /* the largest are drawn */
   LEAST_LABEL = 60,  /* pixels that are wide enough for a part of a name */
@@ -105,9 +104,9 @@ write_svg(const Map *map, OnnxlOutput *out)
 {
   const OnnxlSvgPlot svg = {
     .out = out,
-    .left = 90,
-    .top = 20,
-    .width = MAP_WIDTH,
+    .left = ONNXL_SVG_PLOT_LEFT,
+    .top = ONNXL_SVG_PLOT_TOP,
+    .width = ONNXL_SVG_PLOT_WIDTH,
     .height = MAP_HEIGHT,
     .n_columns = map->memory->n_nodes,
     .n_items = map->memory->n_nodes,
@@ -116,7 +115,6 @@ write_svg(const Map *map, OnnxlOutput *out)
   };
   uint32_t drawn = MIN(map->n_rects, (uint32_t)MAX_RECTS);
   bool tags[ONNXL_N_TAGS] = { false };
-  double y = svg.top + svg.height + 64;
   unsigned rows = 1 + (drawn < map->n_rects);
   char size[ONNXL_SVG_AMOUNT_SIZE], bound[ONNXL_SVG_AMOUNT_SIZE];
 
@@ -125,7 +123,7 @@ write_svg(const Map *map, OnnxlOutput *out)
     tags[tag_of(map, &map->rects[i])] = true;
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
     rows += tags[tag];
-  onnxl_svg_begin(out, svg.left + svg.width + 30, y + rows * ONNXL_SVG_ROW);
+  double y = onnxl_svg_begin_plots(&svg, rows);
   onnxl_svg_axes(&svg, "node");
   for (uint32_t i = 0; i < drawn; i++)
     svg_rect(map, &svg, &map->rects[i]);

@@ -4,9 +4,8 @@
 #include "support/error.h"
 
 enum {
-  PLOT_WIDTH = 780,
   PLOT_HEIGHT = 320,
-  MAX_COLUMNS = PLOT_WIDTH, /* more nodes share a column, which shows the largest */
+  MAX_COLUMNS = ONNXL_SVG_PLOT_WIDTH, /* more nodes share a column, which shows the largest */
   TEXT_WIDTH = 72,
   TEXT_HEIGHT = 16,
 };
@@ -173,9 +172,9 @@ write_svg(const Plot *plot, OnnxlOutput *out)
 {
   const OnnxlSvgPlot svg = {
     .out = out,
-    .left = 90,
-    .top = 20,
-    .width = PLOT_WIDTH,
+    .left = ONNXL_SVG_PLOT_LEFT,
+    .top = ONNXL_SVG_PLOT_TOP,
+    .width = ONNXL_SVG_PLOT_WIDTH,
     .height = PLOT_HEIGHT,
     .n_columns = plot->n_columns,
     .n_items = plot->memory->n_nodes,
@@ -183,12 +182,11 @@ write_svg(const Plot *plot, OnnxlOutput *out)
     .unit = ONNXL_SVG_BYTES,
   };
   OnnxlSvgLabels labels = { .count = 0 };
-  double y = svg.top + svg.height + 64;
   unsigned rows = plot->curves->len;
 
   for (int tag = 0; plot->stacked && tag < ONNXL_N_TAGS; tag++)
     rows += has_tag(plot, &g_array_index(plot->curves, Curve, 0), tag);
-  onnxl_svg_begin(out, svg.left + svg.width + 30, y + rows * ONNXL_SVG_ROW);
+  double y = onnxl_svg_begin_plots(&svg, rows);
   onnxl_svg_axes(&svg, "node");
   for (unsigned i = 0; i < plot->curves->len; i++) {
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
