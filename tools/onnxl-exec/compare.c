@@ -1,4 +1,4 @@
-/* --compare: two models on the same inputs, value by value, by name. */
+/* --compare: two models on the same inputs, value by value, by name and place. */
 #include "cli/table.h"
 #include "difference.h"
 #include "exec.h"
@@ -8,8 +8,10 @@ enum { MAX_ROWS = 20 };
 
 /* A value that the first model computed. */
 typedef struct Entry {
+  char *key;   /* of by_key */
+  char *place; /* the nested graph or function, with trips of loops; "" = the main graph */
   char *name, *type;
-  OnnxlValue *value;      /* until it has been compared */
+  OnnxlValue *value;      /* until it has been compared; NULL when several have its place and name, too */
   int64_t node;           /* -1 = none */
   char *op, *other_op;    /* of the nodes that made it; NULL = none */
   Difference *difference; /* NULL: the other model has no such value */
@@ -19,7 +21,7 @@ typedef struct Entry {
  * them. */
 typedef struct Comparison {
   GPtrArray *entries;
-  GHashTable *by_name; /* of entries whose value waits */
+  GHashTable *by_key; /* of entries that are not compared yet */
 } Comparison;
 
 typedef struct Side {
@@ -32,6 +34,8 @@ static void
 entry_free(gpointer data)
 {
   Entry *entry = data;
+  g_free(entry->key);
+  g_free(entry->place);
   g_free(entry->name);
   g_free(entry->type);
   g_free(entry->op);
@@ -41,16 +45,31 @@ entry_free(gpointer data)
   g_free(entry);
 }
 
+static char *
+key_of(const char *place, OnnxlStr name)
+{
+  return g_strdup_printf("%s %.*s", place, ONNXL_ARG(name));
+}
+
 static Entry *
-add_entry(Comparison *comparison, OnnxlStr name, OnnxlValue *value)
+find_entry(const Comparison *comparison, const char *place, OnnxlStr name)
+{
+  g_autofree char *key = key_of(place, name);
+  return g_hash_table_lookup(comparison->by_key, key);
+}
+
+static Entry *
+add_entry(Comparison *comparison, const char *place, OnnxlStr name, OnnxlValue *value)
 {
   Entry *entry = g_new0(Entry, 1);
+  entry->key = key_of(place, name);
+  entry->place = g_strdup(place);
   entry->name = g_strndup(name.data, name.size);
   entry->type = onnxl_value_describe(value);
   entry->value = onnxl_value_ref(value);
   entry->node = -1;
   g_ptr_array_add(comparison->entries, entry);
-  g_hash_table_replace(comparison->by_name, entry->name, entry);
+  g_hash_table_insert(comparison->by_key, entry->key, entry);
   return entry;
 }
 
@@ -59,33 +78,30 @@ static void
 compare_entry(Comparison *comparison, Entry *entry, const OnnxlValue *other)
 {
   entry->difference = difference_new(other, entry->value);
-  g_hash_table_remove(comparison->by_name, entry->name);
+  g_hash_table_remove(comparison->by_key, entry->key);
   g_clear_pointer(&entry->value, onnxl_value_unref);
-}
-
-static Entry *
-find_entry(const Comparison *comparison, OnnxlStr name)
-{
-  g_autofree char *text = g_strndup(name.data, name.size);
-  return g_hash_table_lookup(comparison->by_name, text);
 }
 
 static bool
 side_event(Observer *observer, const OnnxlEvent *event, GError **error)
 {
   Side *side = (Side *)observer;
-  char *op = event->proto ? g_strndup(event->proto->op_type.data, event->proto->op_type.size) : NULL;
-  Entry *entry = NULL;
-  bool computed = event->action == ONNXL_EVENT_ADD && event->kind == ONNXL_EVENT_INTERMEDIATE;
-  if (computed && !side->second) {
-    entry = add_entry(side->comparison, event->name, (OnnxlValue *)event->value);
-    entry->node = event->node;
-    entry->op = g_steal_pointer(&op);
-  } else if (computed && (entry = find_entry(side->comparison, event->name))) {
+  if (event->action != ONNXL_EVENT_ADD || event->kind != ONNXL_EVENT_INTERMEDIATE)
+    return true;
+  const char *place = onnxl_event_place(event);
+  g_autofree char *op = event->proto ? g_strndup(event->proto->op_type.data, event->proto->op_type.size) : NULL;
+  Entry *entry = find_entry(side->comparison, place, event->name);
+  if (side->second && entry && entry->value) {
     entry->other_op = g_steal_pointer(&op);
     compare_entry(side->comparison, entry, event->value);
+  } else if (!side->second && entry) {
+    /* Nodes of one name have bodies of one path. */
+    g_clear_pointer(&entry->value, onnxl_value_unref);
+  } else if (!side->second) {
+    entry = add_entry(side->comparison, place, event->name, (OnnxlValue *)event->value);
+    entry->node = event->node;
+    entry->op = g_steal_pointer(&op);
   }
-  g_free(op);
   return true;
 }
 
@@ -99,7 +115,7 @@ static void
 watch_side(Session *session, Comparison *comparison, bool second)
 {
   Side *side = g_new0(Side, 1);
-  side->observer = (Observer){ .event = side_event, .free = side_free };
+  side->observer = (Observer){ .event = side_event, .free = side_free, .nested = exec_options.nested };
   side->comparison = comparison;
   side->second = second;
   session_watch(session, &side->observer);
@@ -132,9 +148,9 @@ compare_outputs(OnnxlRun *run, Comparison *comparison, const Session sessions[2]
   for (uint32_t i = 0; i < n; i++) {
     OnnxlStr name = onnxl_executor_output(sessions[0].executor, i)->name;
     bool renamed = !onnxl_str_equal(name, onnxl_executor_output(sessions[1].executor, i)->name);
-    Entry *entry = find_entry(comparison, name);
+    Entry *entry = find_entry(comparison, "", name);
     if (!entry && (renamed || onnxl_executor_output(sessions[0].executor, i)->kind != ONNXL_VALUE_NODE_OUTPUT))
-      entry = add_entry(comparison, name, sessions[0].outputs[i]);
+      entry = add_entry(comparison, "", name, sessions[0].outputs[i]);
     if (entry)
       compare_entry(comparison, entry, sessions[1].outputs[i]);
   }
@@ -148,7 +164,8 @@ print_first(const Entry *entry, OnnxlOutput *out)
 {
   const Difference *difference = entry->difference;
   g_autofree char *extent = difference_extent(difference);
-  onnxl_output_printf(out, "%s differs: %s\n", entry->name, difference->message);
+  onnxl_output_printf(out, "%s%s%s differs: %s\n", entry->name, *entry->place ? " in " : "", entry->place,
+                      difference->message);
   if (entry->op)
     onnxl_output_printf(out, "  made by %s, node %" G_GINT64_FORMAT "%s%s\n", entry->op, entry->node,
                         entry->other_op && strcmp(entry->op, entry->other_op) != 0 ? "; in the other model by " : "",
@@ -165,8 +182,9 @@ print_table(const Comparison *comparison, OnnxlReportFormat format, OnnxlOutput 
 {
   static const OnnxlColumn columns[] = { { "node", true },         { "op", false },         { "name", false },
                                          { "type", false },        { "beyond", true },      { "elements", true },
-                                         { "max_absolute", true }, { "max_relative", true } };
-  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
+                                         { "max_absolute", true }, { "max_relative", true }, { "path", false } };
+  /* Without --nested all paths are empty. */
+  OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - !exec_options.nested);
   uint32_t rows = 0;
   for (guint i = 0; i < comparison->entries->len; i++) {
     const Entry *entry = g_ptr_array_index(comparison->entries, i);
@@ -189,6 +207,8 @@ print_table(const Comparison *comparison, OnnxlReportFormat format, OnnxlOutput 
     } else
       for (int c = 0; c < 4; c++)
         onnxl_table_none(table);
+    if (exec_options.nested)
+      onnxl_table_text(table, onnxl_str(entry->place));
   }
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
@@ -209,6 +229,10 @@ print_json(const Comparison *comparison, uint32_t compared, uint32_t differing, 
     onnxl_json_text(&json, first->name);
   else
     onnxl_json_null(&json);
+  if (first && *first->place) {
+    onnxl_json_key(&json, "first_path");
+    onnxl_json_text(&json, first->place);
+  }
   onnxl_json_key(&json, "values");
   onnxl_json_begin_array(&json);
   for (guint i = 0; i < comparison->entries->len; i++) {
@@ -218,6 +242,10 @@ print_json(const Comparison *comparison, uint32_t compared, uint32_t differing, 
     onnxl_json_begin_object(&json);
     onnxl_json_key(&json, "name");
     onnxl_json_text(&json, entry->name);
+    if (*entry->place) {
+      onnxl_json_key(&json, "path");
+      onnxl_json_text(&json, entry->place);
+    }
     onnxl_json_key(&json, "type");
     onnxl_json_text(&json, entry->type);
     onnxl_json_key(&json, "node");
@@ -282,7 +310,7 @@ run_compare(OnnxlRun *run, GError **error)
     print_report(run, &comparison, &out);
   good = onnxl_output_flush(&out, "standard output", good ? error : NULL) && good;
   onnxl_output_clear(&out);
-  g_hash_table_destroy(comparison.by_name);
+  g_hash_table_destroy(comparison.by_key);
   g_ptr_array_free(comparison.entries, TRUE);
   for (int i = 0; i < 2; i++)
     session_close(&sessions[i]);

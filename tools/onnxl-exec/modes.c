@@ -21,6 +21,7 @@ refused_option(int mode)
     { exec_options.outputs.count > 0, "--output", 0 },
     { exec_options.dump.count > 0, "--dump", IN_BATCH },
     { exec_options.events != NULL, "--events", 0 },
+    { exec_options.nested, "--nested", IN_COMPARE },
     { exec_options.watch.count > 0, "--watch", 0 },
     { exec_options.profile, "--profile", 0 },
     { exec_options.trace != NULL, "--trace", 0 },
