@@ -1,4 +1,5 @@
-/* What the rules about one node are made of: those of its work (macs-rules.c) and of its scratch memory (workspace.c). */
+/* What the rules about one node are made of: those of its work (macs-rules.c) and of its scratch memory (workspace.c).
+ */
 #ifndef ONNXL_MEMORY_COST_INTERNAL_H
 #define ONNXL_MEMORY_COST_INTERNAL_H
 
@@ -52,16 +53,37 @@ output(const OnnxlCostNode *n, uint32_t i)
                                                                      : NULL;
 }
 
-/* Dim axis of input i, from the end when negative. */
+/* Dim axis of a value, from the end when negative. */
 static inline OnnxlExpr
-dim(const OnnxlCostNode *n, uint32_t i, int64_t axis)
+dim_of(const OnnxlInfo *info, int64_t axis)
 {
-  const OnnxlInfo *info = input(n, i);
-
   if (!info || !info->has_rank)
     return NULL;
   axis += axis < 0 ? (int64_t)info->rank : 0;
   return axis >= 0 && axis < (int64_t)info->rank ? info->dims[axis] : NULL;
+}
+
+static inline OnnxlExpr
+dim(const OnnxlCostNode *n, uint32_t i, int64_t axis)
+{
+  return dim_of(input(n, i), axis);
+}
+
+/* The one element of input i, NULL when it is not known. */
+static inline OnnxlExpr
+scalar(const OnnxlCostNode *n, uint32_t i)
+{
+  const OnnxlInfo *info = input(n, i);
+
+  return info && info->kind == ONNXL_KIND_TENSOR && info->has_contents && info->n_contents == 1 && info->contents
+           ? info->contents[0]
+           : NULL;
+}
+
+static inline int64_t
+attribute(const OnnxlCostNode *n, const char *name)
+{
+  return onnxl_attr_int(n->schema, n->proto, name);
 }
 
 #endif

@@ -113,7 +113,7 @@ subgraph(const Walk *w, const OnnxlIndexNode *node, const char *attribute)
 
 /* The one element of a value, NULL when it is not known. */
 static OnnxlExpr
-scalar(const Walk *w, uint32_t value)
+only_element(const Walk *w, uint32_t value)
 {
   const OnnxlInfo *info = value == ONNXL_NONE ? NULL : &w->inference->values[value];
 
@@ -132,7 +132,7 @@ static bool
 if_cost(Walk *w, const OnnxlIndexNode *node, OnnxlCost *ret_cost)
 {
   uint32_t then_branch = subgraph(w, node, "then_branch"), else_branch = subgraph(w, node, "else_branch");
-  OnnxlExpr condition = scalar(w, input_id(node, 0));
+  OnnxlExpr condition = only_element(w, input_id(node, 0));
   OnnxlCost costs[] = { nothing(w), nothing(w) };
   int64_t taken;
 
@@ -151,11 +151,11 @@ static OnnxlExpr
 loop_trips(const Walk *w, const OnnxlIndexNode *node, uint32_t body, bool *ret_at_most)
 {
   const OnnxlIndexGraph *graph = &w->inference->index->graphs[body];
-  OnnxlExpr condition = graph->n_inputs > 1 ? scalar(w, graph->inputs[1]) : NULL;
+  OnnxlExpr condition = graph->n_inputs > 1 ? only_element(w, graph->inputs[1]) : NULL;
   int64_t value;
 
   *ret_at_most = !(condition && onnxl_expr_is_int(condition, &value) && value != 0);
-  return onnxl_expr_max(w->pool, scalar(w, input_id(node, 0)), w->zero);
+  return onnxl_expr_max(w->pool, only_element(w, input_id(node, 0)), w->zero);
 }
 
 /* Trips of a Scan: the length of its last input, which is scanned, times the batch that Scan-8 has in front. */

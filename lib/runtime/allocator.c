@@ -129,6 +129,7 @@ onnxl_allocator_get(OnnxlAllocator *allocator, uint64_t size, const char *what, 
   }
   allocator->live += size;
   allocator->peak = MAX(allocator->peak, allocator->live);
+  allocator->recent_peak = MAX(allocator->recent_peak, allocator->live);
   return buffer;
 }
 
@@ -165,9 +166,10 @@ onnxl_allocator_put_workspace(OnnxlAllocator *allocator, void *buffer, uint64_t 
 }
 
 void
-onnxl_allocator_reset_workspace(OnnxlAllocator *allocator)
+onnxl_allocator_reset_peaks(OnnxlAllocator *allocator)
 {
   allocator->workspace_peak = allocator->workspace;
+  allocator->recent_peak = allocator->live;
 }
 
 bool

@@ -20,7 +20,8 @@ typedef struct OnnxlAllocator {
   uint64_t live;            /* bytes of tensors and workspace that are live */
   uint64_t peak;            /* the largest live so far */
   uint64_t workspace;       /* live bytes of kernels' scratch buffers, part of live */
-  uint64_t workspace_peak;  /* the largest workspace since onnxl_allocator_reset_workspace() */
+  uint64_t workspace_peak;  /* the largest workspace since onnxl_allocator_reset_peaks() */
+  uint64_t recent_peak;     /* the largest live since then */
   OnnxlKeptBuffer kept[16]; /* oldest first */
   uint32_t n_kept;
   uint64_t kept_bytes;
@@ -47,7 +48,7 @@ void onnxl_allocator_put(OnnxlAllocator *allocator, void *buffer, uint64_t size)
 void *onnxl_allocator_get_workspace(OnnxlAllocator *allocator, uint64_t size, const char *what,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_allocator_put_workspace(OnnxlAllocator *allocator, void *buffer, uint64_t size);
-void onnxl_allocator_reset_workspace(OnnxlAllocator *allocator);
+void onnxl_allocator_reset_peaks(OnnxlAllocator *allocator);
 
 /* A copy of text that lives as long as the allocator. Returns false with ONNXL_ERROR_LIMIT. */
 bool onnxl_allocator_text(OnnxlAllocator *allocator, OnnxlStr text, OnnxlStr *ret_copy,

@@ -42,7 +42,7 @@ typedef struct OnnxlEvent {
   uint64_t start_ns;            /* RUN_NODE: when the node started, on the same clock */
   uint64_t duration_ns;
   uint64_t live_bytes, peak_bytes; /* right after the event */
-  uint64_t workspace_bytes;        /* RUN_NODE: the most scratch memory the kernel held */
+  uint64_t workspace_bytes;        /* RUN_NODE: the most that the kernel held beside inputs and outputs */
 } OnnxlEvent;
 
 /* Sees an event as it happens. Returns false with error to stop the run. */

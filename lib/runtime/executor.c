@@ -254,6 +254,19 @@ store_outputs(OnnxlKernelContext *context, GError **error)
   return true;
 }
 
+/* Bytes that the node held at one time beside what it leaves behind and what its bodies count with: scratch memory, and
+ * tensors that are gone. Of a node with bodies it cannot be told from what they hold unless they are accounted for. */
+static uint64_t
+workspace_of(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t id)
+{
+  const OnnxlAllocator *allocator = executor->plan->allocator;
+  uint64_t beside = allocator->recent_peak - MIN(allocator->live, allocator->recent_peak);
+  if (frame->body->index->nodes[id].n_subgraphs == 0 && !frame->body->steps[id].callee)
+    return beside;
+  uint64_t bodies = frame->memory ? MIN(executor->account.scratch, beside) : beside;
+  return MAX(allocator->workspace_peak - allocator->workspace, beside - bodies);
+}
+
 static bool
 run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error)
 {
@@ -282,10 +295,11 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
   }
 
   bool heard = is_heard(executor);
-  uint64_t outer_workspace = executor->plan->allocator->workspace_peak;
+  OnnxlAllocator *allocator = executor->plan->allocator;
+  uint64_t outer_workspace = allocator->workspace_peak, outer_peak = allocator->recent_peak;
   uint64_t start = heard ? now_ns(executor) : 0;
   if (heard)
-    onnxl_allocator_reset_workspace(executor->plan->allocator);
+    onnxl_allocator_reset_peaks(allocator);
   bool good = step->callee ? run_call(&context, error) : onnxl_run_kernel(&context, error);
   uint64_t duration = heard ? now_ns(executor) - start : 0;
   drop_scratch(&context);
@@ -301,16 +315,17 @@ run_node(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t id, GError **error
     onnxl_value_unref(context.outputs[i]);
   g_free(many);
   if (good && heard) {
-    uint64_t *workspace = &executor->plan->allocator->workspace_peak;
+    uint64_t workspace = workspace_of(executor, frame, id) + temporary;
     OnnxlEvent event = { .action = ONNXL_EVENT_RUN_NODE,
                          .kind = ONNXL_EVENT_UNKNOWN,
                          .node = id - frame->body->index->graphs[node->graph].first_node,
                          .proto = node->proto,
                          .start_ns = start,
                          .duration_ns = duration,
-                         .workspace_bytes = *workspace + temporary };
+                         .workspace_bytes = workspace };
     /* What a nested node needs, the node around it needs. */
-    *workspace = MAX(*workspace, outer_workspace);
+    allocator->workspace_peak = MAX(allocator->workspace + workspace, outer_workspace);
+    allocator->recent_peak = MAX(allocator->recent_peak, outer_peak);
     good = emit(executor, event, error);
   }
   onnxl_account_node_ended(executor);
