@@ -2,10 +2,7 @@
  * padded border counts as if it were there, and a function such as Exp is one operation. */
 #include "memory/macs-internal.h"
 
-typedef struct Counts {
-  OnnxlExpr macs;  /* left 0 by most */
-  OnnxlExpr flops; /* beside those of the MACs */
-} Counts;
+typedef OnnxlCounts Counts;
 
 /* of: the weight of the row. */
 typedef Counts (*Rule)(const OnnxlCostNode *n, int64_t of);
@@ -31,13 +28,13 @@ count_out(const OnnxlCostNode *n)
 static Counts
 macs(const OnnxlCostNode *n, OnnxlExpr e)
 {
-  return (Counts){ e, literal(n, 0) };
+  return (Counts){ .macs = e, .flops = literal(n, 0) };
 }
 
 static Counts
 flops(const OnnxlCostNode *n, OnnxlExpr e)
 {
-  return (Counts){ literal(n, 0), e };
+  return (Counts){ .macs = literal(n, 0), .flops = e };
 }
 
 /* --- everything that is not a contraction ------------------------------------------------------------------------- */
@@ -83,7 +80,7 @@ windows(const OnnxlCostNode *n, int64_t of)
 static Counts
 local_response(const OnnxlCostNode *n, int64_t of)
 {
-  int64_t size = CLAMP(onnxl_attr_int(n->schema, n->proto, "size"), 0, INT32_MAX);
+  int64_t size = CLAMP(attribute(n, "size"), 0, INT32_MAX);
 
   return flops(n, times(n, 2 * size + of, count_out(n)));
 }
@@ -113,7 +110,22 @@ determinant(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
   return flops(n, mul(n, count_in(n, 0), dim(n, 0, -1)));
 }
 
-/* What only the data or a search tells. */
+/* One step of an optimizer, of steps for each element of the tensors that it improves: inputs are the rate, the count
+ * of updates, the tensors, their gradients and their states. */
+static Counts
+optimizer(const OnnxlCostNode *n, int64_t of)
+{
+  uint32_t n_states = onnxl_str_is(onnxl_str(n->schema->name), "Adam") ? 2 : 1;
+  uint32_t n_tensors = n->node->n_inputs > 2 ? (n->node->n_inputs - 2) / (2 + n_states) : 0;
+  OnnxlStr mode = onnxl_attr_string(n->schema, n->proto, "mode");
+  OnnxlExpr elements = literal(n, 0);
+
+  for (uint32_t i = 0; i < n_tensors; i++)
+    elements = add(n, elements, count_in(n, 2 + i));
+  return flops(n, times(n, of + (onnxl_str_is(mode, "nesterov") ? 2 : 0), elements));
+}
+
+/* What only the data tell. */
 static Counts
 unknown(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 {
@@ -160,7 +172,7 @@ matrix_product(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 static Counts
 gemm(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 {
-  return macs(n, mul(n, count_out(n), dim(n, 0, onnxl_attr_int(n->schema, n->proto, "transA") ? 0 : 1)));
+  return macs(n, mul(n, count_out(n), dim(n, 0, attribute(n, "transA") ? 0 : 1)));
 }
 
 /* Every output pixel is a product of the matrix theta (N, d, d + 1) with a point. */
@@ -248,7 +260,7 @@ attend(const OnnxlCostNode *n, OnnxlExpr queries, OnnxlExpr outputs, OnnxlExpr k
 {
   OnnxlExpr both = onnxl_expr_add(n->pool, queries, outputs);
 
-  return (Counts){ mul(n, both, keys), times(n, 5, scores) };
+  return (Counts){ .macs = mul(n, both, keys), .flops = times(n, 5, scores) };
 }
 
 /* Domain com.microsoft: one input (B, L, D) and weights (D, 3*H) for queries, keys and values. */
@@ -257,7 +269,7 @@ packed_attention(const OnnxlCostNode *n)
 {
   OnnxlExpr length = dim(n, 0, 1), outputs = count_out(n);
   OnnxlExpr keys = length;
-  OnnxlExpr heads = literal(n, CLAMP(onnxl_attr_int(n->schema, n->proto, "num_heads"), 0, INT32_MAX));
+  OnnxlExpr heads = literal(n, CLAMP(attribute(n, "num_heads"), 0, INT32_MAX));
 
   if (input(n, 4)) /* (2, B, heads, past, size) */
     keys = onnxl_expr_add(n->pool, keys, dim(n, 4, 3));
@@ -278,8 +290,7 @@ attention(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
   if (!q || !q->has_rank || q->rank < 3)
     return macs(n, NULL);
   OnnxlExpr keys = dim(n, 1, q->rank == 3 ? 1 : 2);
-  OnnxlExpr heads =
-    q->rank == 3 ? literal(n, CLAMP(onnxl_attr_int(n->schema, n->proto, "q_num_heads"), 0, INT32_MAX)) : q->dims[1];
+  OnnxlExpr heads = q->rank == 3 ? literal(n, CLAMP(attribute(n, "q_num_heads"), 0, INT32_MAX)) : q->dims[1];
   if (input(n, 4))
     keys = onnxl_expr_add(n->pool, keys, dim(n, 4, 2));
   OnnxlExpr rows = mul(n, q->dims[0], mul(n, heads, dim(n, 0, q->rank == 3 ? 1 : 2)));
@@ -290,7 +301,7 @@ attention(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 static Counts
 linear_attention(const OnnxlCostNode *n, int64_t of G_GNUC_UNUSED)
 {
-  int64_t heads = onnxl_attr_int(n->schema, n->proto, "kv_num_heads");
+  int64_t heads = attribute(n, "kv_num_heads");
 
   if (heads <= 0)
     return macs(n, NULL);
@@ -308,7 +319,7 @@ recurrent(const OnnxlCostNode *n, int64_t of)
   OnnxlExpr weights = onnxl_expr_add(n->pool, count_in(n, 1), count_in(n, 2));
   OnnxlExpr hidden = mul(n, dim(n, 2, 0), dim(n, 2, -1));
 
-  return (Counts){ mul(n, steps, weights), times(n, of, mul(n, steps, hidden)) };
+  return (Counts){ .macs = mul(n, steps, weights), .flops = times(n, of, mul(n, steps, hidden)) };
 }
 
 static OnnxlExpr
@@ -360,8 +371,8 @@ static const Row rows_by_name[] = {
   { "Abs", each_output, 1, ALL },
   { "Acos", each_output, 1, ALL },
   { "Acosh", each_output, 1, ALL },
-  { "Adagrad", unknown, 0, ALL },
-  { "Adam", unknown, 0, ALL },
+  { "Adagrad", optimizer, 9, ALL },
+  { "Adam", optimizer, 15, ALL },
   { "Add", each_output, 1, ALL },
   { "AffineGrid", affine_grid, 0, ALL },
   { "And", each_output, 1, ALL },
@@ -406,7 +417,7 @@ static const Row rows_by_name[] = {
   { "Cosh", each_output, 1, ALL },
   { "CumProd", each_input, 1, ALL },
   { "CumSum", each_input, 1, ALL },
-  { "DFT", unknown, 0, ALL },
+  { "DFT", onnxl_count_dft, 0, ALL },
   { "DeformConv", convolution, 1, ALL },
   { "DepthToSpace", moves, 0, ALL },
   { "DequantizeLinear", each_output, 1, ALL },
@@ -473,7 +484,7 @@ static const Row rows_by_name[] = {
   { "MatMulInteger", matrix_product, 0, ALL },
   { "Max", variadic, 0, ALL },
   { "MaxPool", windows, 1, ALL },
-  { "MaxRoiPool", unknown, 0, ALL },
+  { "MaxRoiPool", onnxl_count_max_roi_pool, 0, ALL },
   { "MaxUnpool", moves, 0, ALL },
   { "Mean", variadic, 1, ALL },
   { "MeanVarianceNormalization", each_input, 7, ALL },
@@ -481,12 +492,12 @@ static const Row rows_by_name[] = {
   { "Min", variadic, 0, ALL },
   { "Mish", each_output, 1, ALL },
   { "Mod", each_output, 1, ALL },
-  { "Momentum", unknown, 0, ALL },
+  { "Momentum", optimizer, 7, ALL },
   { "Mul", each_output, 1, ALL },
   { "Multinomial", each_output, 1, ALL },
   { "Neg", each_output, 1, ALL },
   { "NegativeLogLikelihoodLoss", each_input, 2, ALL },
-  { "NonMaxSuppression", unknown, 0, ALL },
+  { "NonMaxSuppression", onnxl_count_non_max_suppression, 0, ALL },
   { "NonZero", moves, 0, ALL },
   { "Normalizer", each_output, 3, ALL },
   { "Not", each_output, 1, ALL },
@@ -525,10 +536,10 @@ static const Row rows_by_name[] = {
   { "Reshape", moves, 0, ALL },
   { "Resize", interpolation, 0, ALL },
   { "ReverseSequence", moves, 0, ALL },
-  { "RoiAlign", unknown, 0, ALL },
+  { "RoiAlign", onnxl_count_roi_align, 0, ALL },
   { "RotaryEmbedding", each_output, 3, ALL },
   { "Round", each_output, 1, ALL },
-  { "STFT", unknown, 0, ALL },
+  { "STFT", onnxl_count_stft, 0, ALL },
   { "SVMClassifier", support_vectors, 0, ALL },
   { "SVMRegressor", support_vectors, 0, ALL },
   { "Scaler", each_output, 2, ALL },
@@ -577,9 +588,9 @@ static const Row rows_by_name[] = {
   { "Tile", moves, 0, ALL },
   { "TopK", moves, 0, ALL },
   { "Transpose", moves, 0, ALL },
-  { "TreeEnsemble", unknown, 0, ALL },
-  { "TreeEnsembleClassifier", unknown, 0, ALL },
-  { "TreeEnsembleRegressor", unknown, 0, ALL },
+  { "TreeEnsemble", onnxl_count_trees, 0, ALL },
+  { "TreeEnsembleClassifier", onnxl_count_trees, 0, ALL },
+  { "TreeEnsembleRegressor", onnxl_count_trees, 0, ALL },
   { "Trilu", moves, 0, ALL },
   { "Unique", moves, 0, ALL },
   { "Unsqueeze", moves, 0, ALL },
@@ -613,18 +624,22 @@ onnxl_cost_is_known(const OnnxlOpSchema *schema)
   return find_row(schema) != NULL;
 }
 
+bool
+onnxl_cost_has_rule(const OnnxlOpSchema *schema)
+{
+  const Row *row = find_row(schema);
+
+  return row && row->rule != unknown;
+}
+
 void
-onnxl_cost_of_node(const OnnxlCostNode *n, OnnxlExpr *ret_macs, OnnxlExpr *ret_flops, OnnxlCostReads *ret_reads)
+onnxl_cost_of_node(const OnnxlCostNode *n, OnnxlCost *ret_cost, OnnxlCostReads *ret_reads)
 {
   const Row *row = find_row(n->schema);
+  Counts counts = row ? row->rule(n, row->weight) : (Counts){ .macs = NULL };
 
-  if (!row) {
-    *ret_macs = *ret_flops = NULL;
-    *ret_reads = ONNXL_READS_ALL;
-    return;
-  }
-  Counts counts = row->rule(n, row->weight);
-  *ret_macs = counts.macs;
-  *ret_flops = onnxl_expr_add(n->pool, times(n, 2, counts.macs), counts.flops);
-  *ret_reads = row->reads;
+  ret_cost->macs = counts.macs;
+  ret_cost->flops = onnxl_expr_add(n->pool, times(n, 2, counts.macs), counts.flops);
+  ret_cost->flops_at_most = counts.at_most;
+  *ret_reads = row ? row->reads : ONNXL_READS_ALL;
 }

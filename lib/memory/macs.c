@@ -12,13 +12,18 @@ typedef struct Walk {
   OnnxlArena *arena;
   OnnxlExpr zero;
   const OnnxlTag *tags;
-  bool *counted; /* by value id: its elements are parameters of an earlier node */
+  bool *counted;          /* by value id: its elements are parameters of an earlier node */
+  const OnnxlCost *nodes; /* of the main graph, as far as the walk is */
+  uint32_t n_gradients;   /* nodes so far that looked at all nodes before them */
 } Walk;
+
+/* More of them stay unknown, so that the walk is linear. */
+#define MAX_GRADIENTS 16
 
 static OnnxlCost
 nothing(const Walk *w)
 {
-  return (OnnxlCost){ w->zero, w->zero, w->zero, w->zero, w->zero, false };
+  return (OnnxlCost){ w->zero, w->zero, w->zero, w->zero, w->zero, false, false };
 }
 
 static bool graph_cost(Walk *w, uint32_t graph, OnnxlCost *ret_cost);
@@ -54,6 +59,7 @@ sum(OnnxlExprPool *pool, const OnnxlCost *costs, const uint32_t *nodes, uint32_t
       if (term && !(onnxl_expr_is_int(term, &value) && value == 0))
         terms[n_terms++] = term;
       ret_sum->at_most = ret_sum->at_most || cost.at_most;
+      ret_sum->flops_at_most = ret_sum->flops_at_most || cost.flops_at_most;
     }
     *figure(ret_sum, f) = !known && !known_only ? NULL
                           : n_terms > 0         ? onnxl_expr_sum(pool, terms, n_terms)
@@ -79,7 +85,7 @@ repeat(const Walk *w, OnnxlCost *cost, OnnxlExpr times, uint32_t graph)
 static OnnxlCost
 larger(const Walk *w, OnnxlCost *a, OnnxlCost *b)
 {
-  OnnxlCost cost = { .at_most = a->at_most || b->at_most };
+  OnnxlCost cost = { .at_most = a->at_most || b->at_most, .flops_at_most = a->flops_at_most || b->flops_at_most };
 
   for (size_t f = 0; f < N_FIGURES; f++) {
     OnnxlExpr x = *figure(a, f), y = *figure(b, f), *e = figure(&cost, f);
@@ -96,6 +102,7 @@ add_cost(const Walk *w, OnnxlCost *cost, OnnxlCost *more)
   for (size_t f = 0; f < N_FIGURES; f++)
     *figure(cost, f) = onnxl_expr_add(w->pool, *figure(cost, f), *figure(more, f));
   cost->at_most = cost->at_most || more->at_most;
+  cost->flops_at_most = cost->flops_at_most || more->flops_at_most;
 }
 
 /* --- nested graphs ------------------------------------------------------------------------------------------------ */
@@ -305,7 +312,10 @@ plain_cost(Walk *w, uint32_t id, const OnnxlNode *proto, OnnxlCost *ret_cost)
   *ret_cost = nothing(w);
   if (onnxl_memory_is_constant(node))
     return true; /* a weight, which is read where it is used */
-  onnxl_cost_of_node(&n, &ret_cost->macs, &ret_cost->flops, &reads);
+  onnxl_cost_of_node(&n, ret_cost, &reads);
+  if (n.schema && onnxl_str_is(onnxl_str(n.schema->name), "Gradient") && node->graph == 0 &&
+      w->n_gradients++ < MAX_GRADIENTS && !onnxl_cost_of_gradient(&n, id, w->nodes, w->arena, ret_cost))
+    return false;
   return moved_bytes(w, node, reads, ret_cost);
 }
 
@@ -361,6 +371,7 @@ node_costs(const OnnxlInference *inference, OnnxlArena *arena, OnnxlCost *ret_no
     .zero = onnxl_expr_int(inference->pool, 0),
     .tags = onnxl_memory_tags(inference, arena),
     .counted = ONNXL_NEW_ARRAY(arena, bool, inference->index->n_values),
+    .nodes = ret_nodes,
   };
 
   if (onnxl_arena_exhausted(arena))

@@ -1,9 +1,9 @@
 /* What a model computes and moves, node by node, as expressions over its symbols.
  *
  * A multiply-accumulate (MAC) is one product that is added to a running sum over a dimension that vanishes: those of
- * convolutions, matrix products, Einsum, attention, recurrent cells and linear models. Biases and everything
- * element-wise are none. An operation (FLOP, whatever the element type) is half a MAC, or one step of what other
- * operators do with an element: macs-rules.c says how many. Moving, selecting and converting elements counts 0.
+ * convolutions, matrix products, Einsum, attention, recurrent cells, linear models and Fourier transforms. Biases and
+ * everything element-wise are none. An operation (FLOP, whatever the element type) is half a MAC, or one step of what
+ * other operators do with an element: macs-rules.c says how many. Moving, selecting and converting elements counts 0.
  *
  * Bytes read are those of each different input, once; written are those of the outputs: what has to be moved if nothing
  * is kept in a cache and nothing happens in place. Operators that select (Gather, Slice) read of their data as much as
@@ -22,9 +22,10 @@ typedef struct OnnxlCost {
   OnnxlExpr macs;
   OnnxlExpr flops;
   OnnxlExpr parameters;
-  OnnxlExpr read;    /* bytes */
-  OnnxlExpr written; /* bytes */
-  bool at_most;      /* a branch or the end of a loop is chosen while running: these are upper bounds */
+  OnnxlExpr read;     /* bytes */
+  OnnxlExpr written;  /* bytes */
+  bool at_most;       /* a branch or the end of a loop is chosen while running: all but parameters are upper bounds */
+  bool flops_at_most; /* the data decide how much is computed beside the MACs: an upper bound */
 } OnnxlCost;
 
 typedef struct OnnxlCosts {

@@ -123,6 +123,96 @@ test_others(void)
         "0", "512*N");
 }
 
+/* As defined: each part of a number that comes out sums over the whole length. */
+static void
+test_transforms(void)
+{
+  /* 5 frequencies of 8 real numbers: 10 parts of 8 products. */
+  check(HEAD "g (float[N,8,1] x) => (float[] y) { y = DFT <axis = 1, onesided = 1> (x) }", "80*N", "160*N");
+  /* 8 complex numbers from 8: 16 parts of 16 products. */
+  check(HEAD "g (float[N,8,2] x) => (float[] y) { y = DFT <axis = 1> (x) }", "256*N", "512*N");
+  check(HEAD "g (float[N,6,2] x) => (float[] y) <int64 n = {8}> { y = DFT <axis = 1, inverse = 1> (x, n) }", "256*N",
+        "512*N");
+  /* 8 real numbers from 5 frequencies, which stand for 8. */
+  check(NEW "g (float[N,5,2] x) => (float[] y) <int64 n = {8}> { y = DFT <onesided = 1, inverse = 1> (x, n) }", "128*N",
+        "256*N");
+  /* An axis that only the run shows. */
+  check(NEW "g (float[N,8,2] x, int64 a) => (float[] y) { y = DFT (x, , a) }", "?", "?");
+  /* 3 frames of 8, 5 frequencies each: 3*10 parts of 8 products, and 24 products with the window. */
+  check(HEAD "g (float[N,16,1] x, float[8] w) => (float[] y) <int64 s = {4}> { y = STFT (x, s, w) }", "240*N", "504*N");
+  check(HEAD
+        "g (float[N,16,2] x) => (float[] y) <int64 s = {4}, int64 l = {8}> { y = STFT <onesided = 0> (x, s, , l) }",
+        "768*N", "1536*N");
+}
+
+static void
+test_regions(void)
+{
+  check(HEAD "g (float[1,3,8,8] x, float[R,4] r, int64[R] b) => (float[] y) { y = RoiAlign <output_height = 2, "
+             "output_width = 4, sampling_ratio = 2> (x, r, b) }",
+        "0", "864*R");
+  /* A sample for each pixel: 4x2 of a bin. */
+  check(HEAD "g (float[1,3,8,8] x, float[R,4] r, int64[R] b) => (float[] y) { y = RoiAlign <output_height = 2, "
+             "output_width = 4> (x, r, b) }",
+        "0", "1728*R");
+  check(HEAD "g (float[1,3,8,8] x, float[R,5] r) => (float[] y) { y = MaxRoiPool <pooled_shape = [2, 4]> (x, r) }", "0",
+        "360*R");
+  /* 2*3 classes of B boxes: the scores, and at most 4 chosen ones for each. */
+  check(HEAD
+        "g (float[2,100,4] b, float[2,3,100] s) => (int64[] y) <int64 m = {4}> { y = NonMaxSuppression (b, s, m) }",
+        "0", "46200");
+  check(HEAD "g (float[2,B,4] b, float[2,3,B] s) => (int64[] y) { y = NonMaxSuppression (b, s) }", "0", "6*B");
+  check(HEAD "g (float[2,B,4] b, float[2,3,B] s, int64 m) => (int64[] y) { y = NonMaxSuppression (b, s, m) }", "0",
+        "114*B*B+6*B");
+}
+
+#define TREES                                                                                        \
+  "nodes_treeids = [0,0,0,0,0,1], nodes_nodeids = [0,1,2,3,4,0], nodes_featureids = [0,0,1,0,0,0], " \
+  "nodes_modes = [\"BRANCH_LEQ\",\"LEAF\",\"BRANCH_LEQ\",\"LEAF\",\"LEAF\",\"LEAF\"], "              \
+  "nodes_values = [0.5,0.0,0.5,0.0,0.0,0.0], nodes_truenodeids = [1,0,3,0,0,0], nodes_falsenodeids = "
+
+static void
+test_trees(void)
+{
+  /* Two comparisons and two weights of the first tree, one weight of the second. */
+  check(HEAD "g (float[N,2] x) => (float[] y) { y = ai.onnx.ml.TreeEnsembleRegressor <" TREES
+             "[2,0,4,0,0,0], n_targets = 2, target_treeids = [0,0,0,0,1], target_nodeids = [1,3,4,4,0], target_ids = "
+             "[0,0,0,1,0], target_weights = [1.0,2.0,3.0,4.0,5.0]> (x) }",
+        "0", "5*N");
+  /* Nodes that go round in a circle. */
+  check(HEAD "g (float[N,2] x) => (float[] y) { y = ai.onnx.ml.TreeEnsembleRegressor <" TREES
+             "[2,0,0,0,0,0], n_targets = 1, target_treeids = [0], target_nodeids = [1], target_ids = [0], "
+             "target_weights = [1.0]> (x) }",
+        "0", "?");
+  /* Two trees that share their nodes but for the root: 2 comparisons and 1 weight, 1 and 1. */
+  check(
+    "<ir_version: 11, opset_import: [\"\": 21, \"ai.onnx.ml\": 5]> g (float[N,2] x) => (float[] y) { y = "
+    "ai.onnx.ml.TreeEnsemble <n_targets = 1, tree_roots = [0, 1], nodes_featureids = [0, 1], nodes_modes = uint8[2] "
+    "{0, 0}, nodes_splits = float[2] {0.5, 0.5}, nodes_truenodeids = [0, 1], nodes_trueleafs = [1, 1], "
+    "nodes_falsenodeids = [1, 2], nodes_falseleafs = [0, 1], leaf_targetids = [0, 0, 0], leaf_weights = float[3] "
+    "{1, 2, 3}> (x) }",
+    "0", "5*N");
+}
+
+#define TRAINING "<ir_version: 8, opset_import: [\"\": 18, \"ai.onnx.preview.training\": 1]> "
+
+static void
+test_training(void)
+{
+  check(TRAINING
+        "g (float r, int64 t, float[N] x, float[M,2] z, float[N] gx, float[M,2] gz, float[N] hx, float[M,2] hz)"
+        " => (float[] nx, float[] nz, float[] kx, float[] kz) { nx, nz, kx, kz = "
+        "ai.onnx.preview.training.Adagrad (r, t, x, z, gx, gz, hx, hz) }",
+        "0", "18*M+9*N");
+  check(TRAINING "g (float r, int64 t, float[N] x, float[N] g, float[N] v, float[N] h) => (float[] nx, float[] nv, "
+                 "float[] nh) { nx, nv, nh = ai.onnx.preview.training.Adam (r, t, x, g, v, h) }",
+        "0", "15*N");
+  check(TRAINING "g (float r, int64 t, float[N] x, float[N] g, float[N] v) => (float[] nx, float[] nv) { nx, nv = "
+                 "ai.onnx.preview.training.Momentum <alpha = 0.9, beta = 1.0, mode = \"nesterov\", norm_coefficient = "
+                 "0.0> (r, t, x, g, v) }",
+        "0", "9*N");
+}
+
 /* Nobody adds an operator without saying what it costs. */
 static void
 test_every_operator_has_a_row(void)
@@ -133,6 +223,47 @@ test_every_operator_has_a_row(void)
       printf("\nno row in macs-rules.c for %s\n", onnxl_op_schema(op)->name);
     CU_ASSERT_TRUE(known);
   }
+}
+
+/* Whose work nobody can tell from a model, and why. */
+static const struct {
+  const char *op, *reason;
+} without_rule[] = {
+  { "Gradient", "it is the work of other nodes, which the walk over the graph adds up" },
+  { "ImageDecoder", "the bytes of a compressed file decide" },
+};
+
+static void
+test_few_lack_a_rule(void)
+{
+  for (uint32_t op = 0; op < ONNXL_N_OPS; op++) {
+    const OnnxlOpSchema *schema = onnxl_op_schema(op);
+    bool listed = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(without_rule); i++)
+      listed = listed || strcmp(without_rule[i].op, schema->name) == 0;
+    if (onnxl_cost_has_rule(schema) == listed)
+      printf("\n%s-%d %s\n", schema->name, schema->since, listed ? "has a rule, and is listed" : "has no rule");
+    CU_ASSERT_EQUAL(onnxl_cost_has_rule(schema), !listed);
+  }
+}
+
+/* Twice what the nodes compute whose derivative is taken, and once all that depends on what is given. */
+static void
+test_gradient(void)
+{
+  TextModel t = text_model(
+    TRAINING "g (float[N,3] x, float[3,2] w, float[N,2] b) => (float[] y, float[] dx) { u = Neg (b) v = Exp (b) "
+             "p = MatMul (x, w) q = Mul (v, v) y = Add (p, q) "
+             "dx = ai.onnx.preview.training.Gradient <xs = [\"x\"], zs = [\"v\"], y = \"y\"> (x, v) }");
+  OnnxlInference *inference = onnxl_infer(t.model, &(OnnxlInferOptions){ 0 }, t.model->arena, t.sink, &t.error);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(inference);
+  const OnnxlCosts *costs = onnxl_costs_new(inference, t.model->arena, &t.error);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(costs);
+  /* MatMul and Add three times: 3*6*N products and 3*2*N sums; Mul once: 2*N. */
+  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(inference->pool, costs->nodes[5].macs).data, "18*N");
+  CU_ASSERT_STRING_EQUAL(onnxl_expr_text(inference->pool, costs->nodes[5].flops).data, "44*N");
+  onnxl_inference_free(inference);
+  text_model_clear(&t);
 }
 
 /* A repeated body multiplies the work, not the weights; a sum leaves out what is not known. */
@@ -161,5 +292,7 @@ test_sum(void)
 
 UNIT_MAIN("macs", { "convolutions", test_convolutions }, { "matrix products", test_products },
           { "Einsum", test_einsum }, { "attention", test_attention }, { "recurrent cells", test_recurrent },
-          { "the rest", test_others }, { "every operator has a row", test_every_operator_has_a_row },
-          { "sums", test_sum })
+          { "the rest", test_others }, { "Fourier transforms", test_transforms }, { "regions", test_regions },
+          { "trees", test_trees }, { "training", test_training }, { "Gradient", test_gradient },
+          { "few operators lack a rule", test_few_lack_a_rule },
+          { "every operator has a row", test_every_operator_has_a_row }, { "sums", test_sum })

@@ -17,7 +17,7 @@ typedef struct Row {
   uint32_t n_nodes;
   OnnxlExpr figures[N_FIGURES];
   int64_t numbers[N_FIGURES]; /* of an assignment */
-  bool at_most;
+  bool at_most, flops_at_most;
 } Row;
 
 typedef struct Rows {
@@ -38,6 +38,7 @@ row_of(uint32_t node, OnnxlStr op, uint32_t n_nodes, const OnnxlCost *cost)
     .n_nodes = n_nodes,
     .figures = { cost->macs, cost->flops, cost->parameters, cost->read, cost->written },
     .at_most = cost->at_most,
+    .flops_at_most = cost->flops_at_most,
   };
 }
 
@@ -203,7 +204,8 @@ table_row(const Print *print, const Row *row)
   for (size_t f = 0; f < N_FIGURES; f++) {
     int64_t value;
     bool known = onnxl_expr_is_int(row->figures[f], &value);
-    bool at_most = row->at_most && row->figures[f] && f != PARAMETERS && !(known && value == 0);
+    bool bound = (row->at_most && f != PARAMETERS) || (row->flops_at_most && f == FLOPS);
+    bool at_most = bound && row->figures[f] && !(known && value == 0);
     if (known && !at_most)
       onnxl_table_int64(table, value);
     else
@@ -249,7 +251,7 @@ json_row(const Print *print, const Row *row)
   else
     onnxl_json_double(json, number);
   onnxl_json_key(json, "at_most");
-  onnxl_json_bool(json, row->at_most);
+  onnxl_json_bool(json, row->at_most || row->flops_at_most);
   onnxl_json_end_object(json);
 }
 
