@@ -1,95 +1,23 @@
 /* Pooling over windows and over whole images. */
-#include <math.h>
-
 #include "runtime/loop.h"
+#include "runtime/pool-internal.h"
 #include "runtime/tensor.h"
-#include "runtime/window-internal.h"
 
-typedef enum Pool { POOL_AVERAGE, POOL_MAX, POOL_LP } Pool;
-
-typedef struct Pooling {
-  Pool kind;
-  OnnxlWindows windows;
-  bool include_pad;  /* AVERAGE: padding counts in the divisor */
-  int64_t p;         /* LP: the norm */
-  bool column_major; /* MAX: indices count in column-major order */
-  int64_t *indices;  /* MAX: where the maxima lie in the whole input, or NULL */
-} Pooling;
-
-/* One window: from first[i], clipped to the input. The index of the maximum is counted from base. */
-static double
-pool_window(const Pooling *pooling, const OnnxlValue *x, int64_t base, const int64_t *first, int64_t *ret_index)
+/* One window over an image whose elements stand in a row. */
+static OnnxlWindows
+whole_image(int64_t count)
 {
-  const OnnxlWindows *w = &pooling->windows;
-  int64_t place[ONNXL_MAX_RANK] = { 0 }, sizes[ONNXL_MAX_RANK], counted = 0, padded = 0;
-  double sum = pooling->kind == POOL_MAX ? -INFINITY : 0;
-  bool found = false;
-  for (uint32_t i = 0; i < w->n; i++)
-    sizes[i] = w->axes[i].kernel;
-  do {
-    int64_t offset = 0;
-    bool inside = true, in_padding = true;
-    for (uint32_t i = 0; i < w->n; i++) {
-      int64_t at = first[i] + place[i] * w->axes[i].dilation;
-      inside = inside && at >= 0 && at < w->input[i];
-      in_padding = in_padding && at < w->input[i] + w->end[i];
-      offset = offset * w->input[i] + at;
-    }
-    padded += in_padding;
-    if (!inside)
-      continue;
-    double value = onnxl_tensor_double(x, base + offset);
-    counted++;
-    if (pooling->kind == POOL_AVERAGE)
-      sum += value;
-    else if (pooling->kind == POOL_LP)
-      sum += pooling->p == 1 ? fabs(value) : pooling->p == 2 ? value * value : pow(fabs(value), (double)pooling->p);
-    else if (!found || value > sum || (isnan(value) && !isnan(sum))) {
-      sum = value;
-      *ret_index = offset;
-      found = true;
-    }
-  } while (onnxl_index_next(place, sizes, w->n));
-  if (pooling->kind == POOL_AVERAGE)
-    return sum / (double)(pooling->include_pad ? padded : counted);
-  if (pooling->kind == POOL_LP)
-    return pooling->p == 1 ? sum : pooling->p == 2 ? sqrt(sum) : pow(sum, 1.0 / (double)pooling->p);
-  return sum;
-}
-
-static int64_t
-column_major_index(const OnnxlWindows *w, int64_t index)
-{
-  int64_t result = 0, at[ONNXL_MAX_RANK];
-  for (uint32_t i = w->n; i-- > 0; index /= w->input[i])
-    at[i] = index % w->input[i];
-  for (uint32_t i = w->n; i-- > 0;)
-    result = result * w->input[i] + at[i];
-  return result;
-}
-
-static void
-pool_images(const Pooling *pooling, const OnnxlValue *x, OnnxlValue *y)
-{
-  const OnnxlWindows *w = &pooling->windows;
-  int64_t result = 0;
-  for (int64_t image = 0; image < x->dims[0] * x->dims[1]; image++) {
-    int64_t base = image * w->input_count, position[ONNXL_MAX_RANK] = { 0 };
-    do {
-      int64_t first[ONNXL_MAX_RANK], index = 0;
-      for (uint32_t i = 0; i < w->n; i++)
-        first[i] = position[i] * w->axes[i].stride - w->begin[i];
-      double value = pool_window(pooling, x, base, first, &index);
-      onnxl_tensor_write_double(y, result, 1, &value);
-      if (pooling->indices)
-        pooling->indices[result] = base + (pooling->column_major ? column_major_index(w, index) : index);
-      result++;
-    } while (onnxl_index_next(position, w->output, w->n));
-  }
+  return (OnnxlWindows){ .n = 1,
+                         .input = { count },
+                         .output = { 1 },
+                         .axes = { { .kernel = count, .stride = 1, .dilation = 1 } },
+                         .kernel_count = count,
+                         .input_count = count,
+                         .output_count = 1 };
 }
 
 static bool
-pool(OnnxlKernelContext *context, Pooling *pooling, GError **error)
+pool(OnnxlKernelContext *context, OnnxlPooling *pooling, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   OnnxlWindows *windows = &pooling->windows;
@@ -101,30 +29,34 @@ pool(OnnxlKernelContext *context, Pooling *pooling, GError **error)
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, x->rank, dims, error);
   if (!y)
     return false;
-  if (pooling->kind == POOL_MAX && onnxl_ctx_wants(context, 1)) {
+  if (pooling->kind == ONNXL_POOL_MAX && onnxl_ctx_wants(context, 1)) {
     OnnxlValue *indices = onnxl_ctx_output(context, 1, ONNXL_TYPE_INT64, x->rank, dims, error);
     if (!indices)
       return false;
     pooling->indices = indices->data;
   }
+  if (windows->n == 0) /* each element is an image with one window */
+    *windows = whole_image(1);
   if (y->count > 0)
-    pool_images(pooling, x, y);
+    onnxl_pool_images(pooling, x, y);
   return true;
 }
 
 static bool
 run_average_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context,
-              &(Pooling){ .kind = POOL_AVERAGE, .include_pad = onnxl_ctx_int(context, "count_include_pad") != 0 },
-              error);
+  return pool(
+    context,
+    &(OnnxlPooling){ .kind = ONNXL_POOL_AVERAGE, .include_pad = onnxl_ctx_int(context, "count_include_pad") != 0 },
+    error);
 }
 ONNXL_KERNEL(average_pool, COMPUTES);
 
 static bool
 run_max_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context, &(Pooling){ .kind = POOL_MAX, .column_major = onnxl_ctx_int(context, "storage_order") != 0 },
+  return pool(context,
+              &(OnnxlPooling){ .kind = ONNXL_POOL_MAX, .column_major = onnxl_ctx_int(context, "storage_order") != 0 },
               error);
 }
 ONNXL_KERNEL(max_pool, COMPUTES);
@@ -139,54 +71,48 @@ norm_of(const OnnxlKernelContext *context)
 static bool
 run_lp_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context, &(Pooling){ .kind = POOL_LP, .p = norm_of(context) }, error);
+  return pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_LP, .p = norm_of(context) }, error);
 }
 ONNXL_KERNEL(lp_pool, COMPUTES);
 
 /* A global pool is one window over the whole image. */
 static bool
-global_pool(OnnxlKernelContext *context, Pooling *pooling, GError **error)
+global_pool(OnnxlKernelContext *context, OnnxlPooling *pooling, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
-  OnnxlWindows *windows = &pooling->windows;
   int64_t dims[ONNXL_MAX_RANK];
   if (x->rank < 2)
     return onnxl_ctx_invalid(context, error, "the input has rank %u when at least 2 is needed", x->rank);
-  *windows = (OnnxlWindows){ .n = x->rank - 2, .kernel_count = 1, .input_count = 1, .output_count = 1 };
+  int64_t images = x->dims[0] * x->dims[1], count = images > 0 ? x->count / images : 0;
   for (uint32_t i = 0; i < x->rank; i++)
     dims[i] = i < 2 ? x->dims[i] : 1;
-  for (uint32_t i = 0; i < windows->n; i++) {
-    windows->input[i] = x->dims[i + 2];
-    windows->output[i] = 1;
-    windows->axes[i] = (OnnxlWindow){ .kernel = x->dims[i + 2], .stride = 1, .dilation = 1 };
-    windows->input_count *= x->dims[i + 2];
-  }
-  if (windows->input_count == 0 && x->dims[0] * x->dims[1] > 0)
+  if (images > 0 && count == 0)
     return onnxl_ctx_invalid(context, error, "the images are empty");
+  pooling->windows = whole_image(count);
   OnnxlValue *y = onnxl_ctx_output(context, 0, x->elem_type, x->rank, dims, error);
   if (y && y->count > 0)
-    pool_images(pooling, x, y);
+    onnxl_pool_images(pooling, x, y);
   return y != NULL;
 }
 
 static bool
 run_global_average_pool(OnnxlKernelContext *context, GError **error)
 {
-  return global_pool(context, &(Pooling){ .kind = POOL_AVERAGE }, error);
+  return global_pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_AVERAGE }, error);
 }
 ONNXL_KERNEL(global_average_pool, COMPUTES);
 
 static bool
 run_global_max_pool(OnnxlKernelContext *context, GError **error)
 {
-  return global_pool(context, &(Pooling){ .kind = POOL_MAX }, error);
+  return global_pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_MAX }, error);
 }
 ONNXL_KERNEL(global_max_pool, COMPUTES);
 
 static bool
 run_global_lp_pool(OnnxlKernelContext *context, GError **error)
 {
-  return global_pool(context, &(Pooling){ .kind = POOL_LP, .p = norm_of(context) }, error);
+  return global_pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_LP, .p = norm_of(context) }, error);
 }
 ONNXL_KERNEL(global_lp_pool, COMPUTES);
 
