@@ -125,17 +125,22 @@ interval_of_product(OnnxlExprPool *pool, OnnxlExpr e)
 static Range
 interval_of_sum(OnnxlExprPool *pool, OnnxlExpr e)
 {
-  /* 2^40 terms of 2^127 would be needed to overflow in the sum of products that are clamped to 2^63 first. */
+  /* What a term is clamped to, so that 2^26 of them would be needed to overflow. */
+  const Wide most = (Wide)1 << 100;
   Wide min = e->sum.constant, max = e->sum.constant;
   bool no_min = false, no_max = false;
   for (size_t i = 0; i < e->sum.n; i++) {
     Range term = interval(pool, e->sum.terms[i].monomial);
-    int64_t k = e->sum.terms[i].coefficient;
-    term = range_multiply(term, (Range){ k, k });
-    no_min = no_min || term.min == INT64_MIN;
-    no_max = no_max || term.max == INT64_MAX;
-    min += term.min;
-    max += term.max;
+    Wide k = e->sum.terms[i].coefficient;
+    int64_t least = k > 0 ? term.min : term.max, largest = k > 0 ? term.max : term.min;
+    if (is_infinite(least) || least * k < -most)
+      no_min = true;
+    else
+      min += MIN(least * k, most);
+    if (is_infinite(largest) || largest * k > most)
+      no_max = true;
+    else
+      max += MAX(largest * k, -most);
   }
   return (Range){ no_min ? INT64_MIN : clamp_min(min), no_max ? INT64_MAX : clamp_max(max) };
 }

@@ -76,6 +76,8 @@ onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *d
 {
   bool at_most = false;
 
+  if (!onnxl_memory_check_sizes(memory, lookup, data, error))
+    return false;
   *ret_peak = 0;
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
     if (i > 0 && memory->nodes[i].total == memory->nodes[i - 1].total)

@@ -5,6 +5,7 @@
 #include "memory/bytes-internal.h"
 #include "memory/inplace-internal.h"
 #include "memory/peak-internal.h"
+#include "memory/possible-internal.h"
 #include "memory/stored-internal.h"
 #include "support/error.h"
 
@@ -533,7 +534,12 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     .handed = p.handed,
     .calls = p.calls,
   };
-  return profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node) ? memory : NULL;
+  if (!profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node))
+    return NULL;
+  if (onnxl_possible_find(memory, arena))
+    return memory;
+  fail_exhausted(arena, error);
+  return NULL;
 }
 
 const OnnxlMemory *

@@ -61,6 +61,12 @@ typedef struct OnnxlGraphPeak {
   uint32_t node;   /* position in the graph; ONNXL_NONE when it depends on the symbols */
 } OnnxlGraphPeak;
 
+/* A dimension that is negative for some values of the symbols, with which the model then cannot run. */
+typedef struct OnnxlDoubt {
+  OnnxlExpr size;
+  uint32_t node; /* whose output, or that of a function it calls, has it */
+} OnnxlDoubt;
+
 typedef struct OnnxlMemory OnnxlMemory;
 struct OnnxlMemory {
   const OnnxlInference *inference;
@@ -76,6 +82,8 @@ struct OnnxlMemory {
   const OnnxlExpr *bytes;       /* by value id: of the buffer that it lives in; NULL = unknown */
   const bool *handed;           /* by value id: counts 0 in its graph, because the node around it counts it */
   const OnnxlMemory *const *calls; /* by node id: of the function that the node calls, for this call, or NULL */
+  const OnnxlDoubt *doubts;        /* each size once, in the order of nodes */
+  size_t n_doubts;
 };
 
 /* True for the output of a Constant node, which lives to the end of its graph. */
@@ -95,11 +103,15 @@ OnnxlExpr onnxl_memory_external(const OnnxlInference *inference);
  * NULL) gives no value: the amount itself when it has no such size, NULL when no bound can be shown. */
 OnnxlExpr onnxl_memory_upper(const OnnxlInference *inference, OnnxlExpr amount, OnnxlExprLookup lookup, void *data);
 
+/* False with ONNXL_ERROR_USAGE when an assignment of the symbols makes a dimension negative. */
+bool onnxl_memory_check_sizes(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Evaluates the totals of all nodes for one assignment of the symbols, upper bounds of them where a size that only a
  * run shows has no value. ret_totals: room for n_nodes numbers. ret_at_most: room for n_nodes, true for upper bounds;
- * may be NULL. ret_peak: the largest total, 0 without nodes. Errors: ONNXL_ERROR_USAGE for a symbol without a value,
- * ONNXL_ERROR_UNSUPPORTED for a node whose bytes are not known, ONNXL_ERROR_LIMIT when a number does not fit in 64
- * bits; they name the node. */
+ * may be NULL. ret_peak: the largest total, 0 without nodes. Errors: ONNXL_ERROR_USAGE for a symbol without a value and
+ * for a dimension that would be negative, ONNXL_ERROR_UNSUPPORTED for a node whose bytes are not known,
+ * ONNXL_ERROR_LIMIT when a number does not fit in 64 bits; they name the node. */
 bool onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
                            bool *ret_at_most, int64_t *ret_peak, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

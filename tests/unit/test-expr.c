@@ -415,6 +415,12 @@ test_facts(void)
   CU_ASSERT_TRUE(min == INT64_MIN && max == 9);
   onnxl_expr_bounds(pool, early, &min, &max);
   CU_ASSERT_TRUE(min == 0 && max == INT64_MAX);
+  /* What is beyond 64 bits stays there, whatever is taken off it. */
+  bound("H", INT64_C(1) << 62, INT64_MAX);
+  onnxl_expr_bounds(pool, parse("12*H-24"), &min, &max);
+  CU_ASSERT_TRUE(min == INT64_MAX - 1 && max == INT64_MAX);
+  onnxl_expr_bounds(pool, parse("24-12*H"), &min, &max);
+  CU_ASSERT_TRUE(min == INT64_MIN && max == INT64_MIN + 1);
   /* Facts add up, a contradiction is ignored. */
   bound("N", -10, 50);
   bound("N", 60, 70);

@@ -41,13 +41,17 @@ onnxl_mem_check_budget(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBind
  * by one. */
 enum { MAX_RANGES = 4000, FEW = 16 };
 
+/* The largest budget that a bound of a peak can exceed. */
+#define MOST (INT64_MAX - 2)
+
 /* The grid with one more symbol. */
 typedef struct Try {
   const OnnxlMemory *memory;
   const OnnxlBindings *grid;
   OnnxlStr symbol;
   int64_t value;
-  bool used;
+  bool used;     /* a size depends on the symbol */
+  bool possible; /* the model can run with the value */
   int64_t limit;
   int64_t *totals;
   OnnxlExpr peak;
@@ -89,14 +93,16 @@ try_replace(void *data, OnnxlStr name)
   return grid_value(try, name, &value) ? onnxl_expr_int(try->memory->inference->pool, value) : NULL;
 }
 
-/* The peak for a value; INT64_MAX when it does not fit in 64 bits. */
+/* The peak for a value; INT64_MAX when it does not fit in 64 bits, or when the model cannot run with the value. */
 static bool
 peak_at(Try *try, int64_t value, int64_t *ret_peak, GError **error)
 {
   GError *failed = NULL;
 
   try->value = value;
-  if (onnxl_memory_evaluate(try->memory, try_lookup, try, try->totals, NULL, ret_peak, &failed))
+  try->possible = onnxl_memory_check_sizes(try->memory, try_lookup, try, NULL);
+  *ret_peak = INT64_MAX;
+  if (!try->possible || onnxl_memory_evaluate(try->memory, try_lookup, try, try->totals, NULL, ret_peak, &failed))
     return true;
   if (!g_error_matches(failed, ONNXL_ERROR, ONNXL_ERROR_LIMIT)) {
     g_propagate_error(error, failed);
@@ -107,25 +113,52 @@ peak_at(Try *try, int64_t value, int64_t *ret_peak, GError **error)
   return true;
 }
 
-/* Bounds of the peak for all values from first to last (INT64_MAX: no end): those of its expression with the first
- * value plus a symbol of that range. */
-static void
-bounds(Try *try, int64_t first, int64_t last, int64_t *ret_min, int64_t *ret_max)
+/* A symbol with these bounds. No model has one of this name, and each range has one of its own. */
+static OnnxlExpr
+range_symbol(const Try *try, const char *kind, int64_t min, int64_t max)
 {
   OnnxlExprPool *pool = try->memory->inference->pool;
   char name[64];
 
-  /* No model has a symbol of this name, and each range one of its own. */
-  g_snprintf(name, sizeof name, "\1%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT, first, last);
+  g_snprintf(name, sizeof name, "\1%s%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT, kind, min, max);
   OnnxlExpr symbol = onnxl_expr_symbol(pool, onnxl_str(name));
-  onnxl_expr_set_bounds(pool, symbol, 0, last == INT64_MAX ? INT64_MAX : last - first);
-  try->range = onnxl_expr_add(pool, symbol, onnxl_expr_int(pool, first));
-  OnnxlExpr peak = onnxl_expr_substitute(pool, try->peak, try_replace, try);
+  onnxl_expr_set_bounds(pool, symbol, min, max);
+  return symbol;
+}
+
+/* Bounds of an expression for all values from first to last: with the first value plus a symbol from 0 on, of which
+ * more can be shown; with a symbol of the range itself where that does not fit in 64 bits. */
+static void
+bounds_of(Try *try, OnnxlExpr e, int64_t first, int64_t last, int64_t *ret_min, int64_t *ret_max)
+{
+  OnnxlExprPool *pool = try->memory->inference->pool;
+  OnnxlExpr offset = range_symbol(try, "+", 0, last == INT64_MAX ? INT64_MAX : last - first);
+
+  try->range = onnxl_expr_add(pool, offset, onnxl_expr_int(pool, first));
+  OnnxlExpr result = onnxl_expr_substitute(pool, e, try_replace, try);
+  if (!result) {
+    try->range = range_symbol(try, "", first, last);
+    result = onnxl_expr_substitute(pool, e, try_replace, try);
+  }
+  onnxl_expr_bounds(pool, result, ret_min, ret_max);
+}
+
+/* Bounds of the peak for all values from first to last (INT64_MAX: no end), which is beyond any limit where the model
+ * cannot run. */
+static void
+bounds(Try *try, int64_t first, int64_t last, int64_t *ret_min, int64_t *ret_max)
+{
+  int64_t least, most;
+
   try->n_ranges++;
-  *ret_min = INT64_MIN;
-  *ret_max = INT64_MAX;
-  if (peak)
-    onnxl_expr_bounds(pool, peak, ret_min, ret_max);
+  bounds_of(try, try->peak, first, last, ret_min, ret_max);
+  for (size_t i = 0; i < try->memory->n_doubts; i++) {
+    bounds_of(try, try->memory->doubts[i].size, first, last, &least, &most);
+    if (most < 0)
+      *ret_min = INT64_MAX;
+    if (least < 0)
+      *ret_max = INT64_MAX;
+  }
 }
 
 typedef enum Found { FOUND, NOT_FOUND, FAILED } Found;
@@ -168,11 +201,13 @@ find_end(Try *try, int64_t *ret_end, GError **error)
   for (*ret_end = 1;; *ret_end *= 2) {
     if (!peak_at(try, *ret_end, &peak, error))
       return false;
+    bounds(try, *ret_end, INT64_MAX, &least, &most);
+    if (*ret_end == 1 && least == INT64_MAX) /* what makes it impossible is not the symbol's value */
+      return onnxl_memory_check_sizes(try->memory, try_lookup, try, error);
     if (!try->used)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: no size depends on that symbol",
                         ONNXL_ARG(try->symbol));
-    bounds(try, *ret_end, INT64_MAX, &least, &most);
-    if (least > try->limit || peak == INT64_MAX)
+    if (least > try->limit || (peak == INT64_MAX && try->possible))
       return true;
     if (most <= try->limit || (*ret_end > INT64_MAX / 2 && peak <= try->limit))
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: the peak fits for any value%s", ONNXL_ARG(try->symbol),
@@ -193,15 +228,20 @@ onnxl_mem_solve(const OnnxlMemory *memory, const OnnxlBindings *grid, const char
     .memory = memory,
     .grid = grid,
     .symbol = onnxl_str(symbol),
-    .limit = budget > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)budget,
+    .limit = (int64_t)MIN(budget, (uint64_t)MOST),
     .totals = totals,
   };
   int64_t end, fits, peak;
 
-  for (size_t i = 0; i < grid->count; i++)
+  if (!onnxl_inference_check_symbol(memory->inference, try.symbol, error))
+    return false;
+  for (size_t i = 0; i < grid->count; i++) {
     if (grid->items[i].n_values > 1)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs one value of %.*s, not %zu",
                         ONNXL_ARG(grid->items[i].name), grid->items[i].n_values);
+    if (onnxl_str_equal(grid->items[i].name, try.symbol))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %s: --eval gives that symbol a value", symbol);
+  }
   try.peak = onnxl_memory_upper(memory->inference, memory->peak, try_lookup, &try);
   try.used = false;
   if (!find_end(&try, &end, error))
@@ -215,7 +255,7 @@ onnxl_mem_solve(const OnnxlMemory *memory, const OnnxlBindings *grid, const char
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns));
   onnxl_table_int64(table, fits);
   onnxl_table_int64(table, peak);
-  onnxl_table_int64(table, try.limit);
+  onnxl_table_int64(table, (int64_t)MIN(budget, (uint64_t)INT64_MAX));
   onnxl_table_write(table, format, out);
   onnxl_table_free(table);
   return true;

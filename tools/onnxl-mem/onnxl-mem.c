@@ -56,6 +56,8 @@ check_options(const OnnxlRun *run, GError **error)
   if (reports > 1)
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "only one of --reorder, --plan, --solve, --by, --macs and --nested can be printed");
+  if (plot && (solve || sums || macs || nested || top > 0))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plot draws live bytes, or with --plan the arena, and nothing else");
   if (macs && by == ONNXL_MEM_BY_TAG)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--macs has no tags: --by=op sums it up by operator");
   if (top > 0 && (reorder || plan || solve || nested || (evals.count > 0 && by == ONNXL_MEM_BY_NODE && !macs)))
@@ -75,6 +77,7 @@ check_options(const OnnxlRun *run, GError **error)
 static const OnnxlLayout *
 lay_out(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
 {
+  OnnxlArena *arena = memory->inference->model->arena;
   g_autofree size_t *choice = g_new0(size_t, grid->count);
   OnnxlAssignment assignment = { grid, choice };
 
@@ -84,7 +87,9 @@ lay_out(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
                  grid->items[i].n_values);
       return NULL;
     }
-  return onnxl_layout_new(memory, onnxl_mem_lookup, &assignment, memory->inference->model->arena, error);
+  return onnxl_memory_check_sizes(memory, onnxl_mem_lookup, &assignment, error)
+           ? onnxl_layout_new(memory, onnxl_mem_lookup, &assignment, arena, error)
+           : NULL;
 }
 
 static bool
@@ -118,7 +123,8 @@ print_report(OnnxlRun *run, const OnnxlMemory *memory, const OnnxlBindings *grid
   if (nested)
     return onnxl_mem_report_nested(memory, run->common.format, out, error);
   if (macs)
-    return onnxl_mem_report_macs(memory->inference, grid, by == ONNXL_MEM_BY_OP, top, run->common.format, out, error);
+    return onnxl_mem_check_sizes(memory, grid, error) &&
+           onnxl_mem_report_macs(memory->inference, grid, by == ONNXL_MEM_BY_OP, top, run->common.format, out, error);
   if (plan) {
     const OnnxlLayout *layout = lay_out(memory, grid, error);
     if (layout)
@@ -188,7 +194,7 @@ write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
   done = done && onnxl_output_flush(&out, "standard output", error);
   onnxl_output_clear(&out);
   done = done && (!plot || write_plot(analysis->memory, &grid, error)) &&
-         (!run->common.output || write_model(run, analysis, error));
+         (!run->common.output || onnxl_diag_errors(run->sink) > 0 || write_model(run, analysis, error));
   onnxl_bindings_clear(&grid);
   return done;
 }

@@ -46,6 +46,19 @@ onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMe
 }
 
 bool
+onnxl_mem_check_sizes(const OnnxlMemory *memory, const OnnxlBindings *grid, GError **error)
+{
+  g_autofree size_t *choice = g_new0(size_t, grid->count);
+  OnnxlAssignment assignment = { grid, choice, NULL };
+
+  do
+    if (!onnxl_memory_check_sizes(memory, onnxl_mem_lookup, &assignment, error))
+      return false;
+  while (onnxl_mem_next_assignment(&assignment));
+  return true;
+}
+
+bool
 onnxl_mem_peak_at_most(const OnnxlAssignment *assignment, const int64_t *totals, uint32_t n_nodes, int64_t peak)
 {
   bool any = false;

@@ -33,6 +33,10 @@ typedef void (*OnnxlMemRow)(void *data, const OnnxlAssignment *assignment, const
 bool onnxl_mem_for_each(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlMemRow row, void *data,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* False when an assignment makes a dimension negative: the model cannot run with it. */
+bool onnxl_mem_check_sizes(const OnnxlMemory *memory, const OnnxlBindings *grid,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* True when the peak of an assignment is an upper bound: no node whose total is exact reaches it. */
 bool onnxl_mem_peak_at_most(const OnnxlAssignment *assignment, const int64_t *totals, uint32_t n_nodes, int64_t peak);
 
