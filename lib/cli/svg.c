@@ -49,11 +49,12 @@ onnxl_svg_begin(OnnxlOutput *out, double width, double height)
 }
 
 double
-onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows)
+onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows, double row_width)
 {
   double first_row = lowest->top + lowest->height + 64;
 
-  onnxl_svg_begin(lowest->out, lowest->left + lowest->width + 30, first_row + rows * ONNXL_SVG_ROW);
+  onnxl_svg_begin(lowest->out, lowest->left + MAX(lowest->width + 30, row_width + 10),
+                  first_row + rows * ONNXL_SVG_ROW);
   return first_row;
 }
 
@@ -139,7 +140,7 @@ void
 onnxl_svg_legend_shade(OnnxlOutput *out, double x, double y, unsigned shade, OnnxlStr text)
 {
   onnxl_svg_rect(out, x, y - 11, 40, 14, shade);
-  onnxl_svg_text(out, x + 50, y, ONNXL_SVG_START, text);
+  onnxl_svg_text(out, x + ONNXL_SVG_LEGEND_TEXT, y, ONNXL_SVG_START, text);
 }
 
 static void
@@ -154,7 +155,7 @@ onnxl_svg_legend_line(OnnxlOutput *out, double x, double y, unsigned line, Onnxl
   onnxl_output_printf(out, "<path d=\"M%.1f,%.1fh40\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", x,
                       y - 4, line_color(line), line_dash(line));
   dot(out, x + 20, y - 4, line);
-  onnxl_svg_text(out, x + 50, y, ONNXL_SVG_START, text);
+  onnxl_svg_text(out, x + ONNXL_SVG_LEGEND_TEXT, y, ONNXL_SVG_START, text);
 }
 
 void

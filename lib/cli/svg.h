@@ -30,7 +30,9 @@ double onnxl_svg_text_width(OnnxlStr text);
 
 void onnxl_svg_rect(OnnxlOutput *out, double x, double y, double width, double height, unsigned shade);
 
-/* A row of a legend: a sample of a shade or a line, then the text. y: of the base line of the text. */
+/* A row of a legend: a sample of a shade or a line, then the text, so far to the right of x. y: of the base line of the
+ * text. */
+#define ONNXL_SVG_LEGEND_TEXT 50
 void onnxl_svg_legend_shade(OnnxlOutput *out, double x, double y, unsigned shade, OnnxlStr text);
 void onnxl_svg_legend_line(OnnxlOutput *out, double x, double y, unsigned line, OnnxlStr text);
 
@@ -59,9 +61,9 @@ typedef struct OnnxlSvgPlot {
 #define ONNXL_SVG_PLOT_TOP 20
 #define ONNXL_SVG_PLOT_WIDTH 780
 
-/* Begins a picture of plots one above the other, with room for rows of text below the lowest. Returns: the base line of
- * the first row. */
-double onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows);
+/* Begins a picture of plots one above the other, with room for rows of text below the lowest, which take no more than
+ * row_width from the left edge of the plot on. Returns: the base line of the first row. */
+double onnxl_svg_begin_plots(const OnnxlSvgPlot *lowest, unsigned rows, double row_width);
 
 /* The column that an item falls into, and positions in the picture. column: also fractions of one, and n_columns
  * itself. */

@@ -120,9 +120,11 @@ test_frame(void)
 
   onnxl_output_init(&out, -1);
   const OnnxlSvgPlot plot = { &out, 90, 20, 780, 300, 1, 1, 1, ONNXL_SVG_BYTES };
-  CU_ASSERT_EQUAL(onnxl_svg_begin_plots(&plot, 3), 384);
+  CU_ASSERT_EQUAL(onnxl_svg_begin_plots(&plot, 3, 800), 384);
   onnxl_svg_end(&out);
   CU_ASSERT_EQUAL(count(onnxl_output_memory(&out), "width=\"900\" height=\"444\""), 1);
+  onnxl_svg_begin_plots(&plot, 0, 900);
+  CU_ASSERT_EQUAL(count(onnxl_output_memory(&out), "width=\"1000\" height=\"384\""), 1);
   onnxl_output_clear(&out);
 }
 

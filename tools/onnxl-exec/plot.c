@@ -150,19 +150,40 @@ draw_memory(const Plot *plot, const OnnxlSvgPlot *p)
   onnxl_svg_mark(p, onnxl_svg_column(p, plot->peak_node), plot->peak, MARK_LINE, &labels, ONNXL_STR("peak"));
 }
 
+/* Below the plots: one of the slowest nodes. Returns: owned. */
+static char *
+row_text(const Plot *plot, uint32_t i)
+{
+  g_autofree char *node = describe(plot, plot->slowest[i]);
+
+  return g_strdup_printf("%u: %s", i + 1, node);
+}
+
+static double
+rows_width(const Plot *plot)
+{
+  double width = 0;
+
+  for (uint32_t i = 0; i < plot->n_slowest; i++) {
+    g_autofree char *text = row_text(plot, i);
+    width = MAX(width, onnxl_svg_text_width(onnxl_str(text)));
+  }
+  return width;
+}
+
 static void
 write_svg(Plot *plot)
 {
   OnnxlOutput *out = &plot->file.out;
   const OnnxlSvgPlot memory = panel(plot, MEMORY_TOP, MEMORY_HEIGHT, plot->peak, ONNXL_SVG_BYTES);
-  double y = onnxl_svg_begin_plots(&memory, plot->n_slowest);
+  double y = onnxl_svg_begin_plots(&memory, plot->n_slowest, rows_width(plot));
   g_autofree char *title = summary(plot);
 
   onnxl_svg_text(out, memory.left, 20, ONNXL_SVG_START, onnxl_str(title));
   draw_times(plot);
   draw_memory(plot, &memory);
   for (uint32_t i = 0; i < plot->n_slowest; i++, y += ONNXL_SVG_ROW) {
-    g_autofree char *node = describe(plot, plot->slowest[i]), *text = g_strdup_printf("%u: %s", i + 1, node);
+    g_autofree char *text = row_text(plot, i);
     onnxl_svg_text(out, memory.left, y, ONNXL_SVG_START, onnxl_str(text));
   }
   onnxl_svg_end(out);

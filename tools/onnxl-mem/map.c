@@ -123,7 +123,7 @@ write_svg(const Map *map, OnnxlOutput *out)
     tags[tag_of(map, &map->rects[i])] = true;
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
     rows += tags[tag];
-  double y = onnxl_svg_begin_plots(&svg, rows);
+  double y = onnxl_svg_begin_plots(&svg, rows, 0);
   onnxl_svg_axes(&svg, "node");
   for (uint32_t i = 0; i < drawn; i++)
     svg_rect(map, &svg, &map->rects[i]);

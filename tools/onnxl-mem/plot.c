@@ -8,6 +8,8 @@ enum {
   MAX_COLUMNS = ONNXL_SVG_PLOT_WIDTH, /* more nodes share a column, which shows the largest */
   TEXT_WIDTH = 72,
   TEXT_HEIGHT = 16,
+  MAX_NAME = 200,                 /* bytes of a name in the legend */
+  MAX_CURVES = ONNXL_SVG_N_LINES, /* that can be told apart */
 };
 
 typedef struct Curve {
@@ -150,21 +152,36 @@ svg_mark(const Plot *plot, unsigned line, const OnnxlSvgPlot *svg, OnnxlSvgLabel
   char peak[ONNXL_SVG_AMOUNT_SIZE];
 
   onnxl_svg_format(peak, ONNXL_SVG_BYTES, (double)curve->peak);
-  g_autofree char *label = g_strdup_printf("%s%s%s", curve->name, *curve->name ? ": " : "peak ", peak);
-  onnxl_svg_mark(svg, onnxl_svg_column(svg, curve->peak_node), curve->peak, line, labels, onnxl_str(label));
+  g_autofree char *full = g_strdup_printf("%s: %s", curve->name, peak), *brief = g_strdup_printf("peak %s", peak);
+  bool fits = *curve->name && onnxl_svg_text_width(onnxl_str(full)) <= svg->width / 2;
+  onnxl_svg_mark(svg, onnxl_svg_column(svg, curve->peak_node), curve->peak, line, labels,
+                 onnxl_str(fits ? full : brief));
 }
 
-static void
-svg_legend(const Plot *plot, unsigned line, const OnnxlSvgPlot *svg, double y)
+/* The row of the curve in the legend. Returns: owned. */
+static char *
+legend_text(const Plot *plot, unsigned line)
 {
   const Curve *curve = &g_array_index(plot->curves, Curve, line);
   OnnxlStr op = plot->memory->inference->index->nodes[curve->peak_node].proto->op_type;
   char peak[ONNXL_SVG_AMOUNT_SIZE];
 
   onnxl_svg_format(peak, ONNXL_SVG_BYTES, (double)curve->peak);
-  g_autofree char *text = g_strdup_printf("%s%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (%.*s)", curve->name,
-                                          *curve->name ? ": " : "", peak, curve->peak, curve->peak_node, ONNXL_ARG(op));
-  onnxl_svg_legend_line(svg->out, svg->left, y, line, onnxl_str(text));
+  return g_strdup_printf("%.*s%s%speak %s (%" G_GINT64_FORMAT " bytes) at node %u (%.*s)", MAX_NAME, curve->name,
+                         strlen(curve->name) > MAX_NAME ? "…" : "", *curve->name ? ": " : "", peak, curve->peak,
+                         curve->peak_node, (int)MIN(op.size, MAX_NAME), op.data);
+}
+
+static double
+legend_width(const Plot *plot)
+{
+  double width = 0;
+
+  for (unsigned i = 0; i < plot->curves->len; i++) {
+    g_autofree char *text = legend_text(plot, i);
+    width = MAX(width, ONNXL_SVG_LEGEND_TEXT + onnxl_svg_text_width(onnxl_str(text)));
+  }
+  return width;
 }
 
 static void
@@ -186,14 +203,15 @@ write_svg(const Plot *plot, OnnxlOutput *out)
 
   for (int tag = 0; plot->stacked && tag < ONNXL_N_TAGS; tag++)
     rows += has_tag(plot, &g_array_index(plot->curves, Curve, 0), tag);
-  double y = onnxl_svg_begin_plots(&svg, rows);
+  double y = onnxl_svg_begin_plots(&svg, rows, legend_width(plot));
   onnxl_svg_axes(&svg, "node");
   for (unsigned i = 0; i < plot->curves->len; i++) {
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
     if (plot->stacked)
       svg_areas(plot, curve, &svg);
     onnxl_svg_curve(&svg, curve->totals, i);
-    svg_legend(plot, i, &svg, y);
+    g_autofree char *text = legend_text(plot, i);
+    onnxl_svg_legend_line(out, svg.left, y, i, onnxl_str(text));
     y += ONNXL_SVG_ROW;
     if (plot->stacked)
       y = svg_tag_legend(plot, curve, &svg, y);
@@ -240,8 +258,11 @@ onnxl_mem_plot(const OnnxlMemory *memory, const OnnxlBindings *grid, bool svg, O
 
   if (memory->n_nodes == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plot: the model has no nodes");
-  for (size_t i = 0; i < grid->count; i++)
+  for (size_t i = 0; i < grid->count; i++) {
     assignments *= grid->items[i].n_values;
+    if (assignments > MAX_CURVES)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--plot: more than %d assignments cannot be told apart", MAX_CURVES);
+  }
   Plot plot = {
     .memory = memory,
     .n_columns = MIN(memory->n_nodes, (uint32_t)(svg ? MAX_COLUMNS : TEXT_WIDTH)),
