@@ -161,31 +161,46 @@ onnxl_expr_symbols(OnnxlExprPool *pool, OnnxlExpr e, void (*visit)(void *data, O
   g_hash_table_destroy(seen);
 }
 
-static bool
-contains(OnnxlExpr e, OnnxlExpr symbol)
+bool
+onnxl_expr_any_symbol(OnnxlExpr e, bool (*test)(void *data, OnnxlExpr symbol), void *data)
 {
+  if (!e)
+    return false;
   switch ((NodeKind)e->kind) {
   case NODE_INT:
+    return false;
   case NODE_SYMBOL:
-    return e == symbol;
+    return test(data, e);
   case NODE_FLOOR_DIV:
   case NODE_EXACT_DIV:
   case NODE_MOD:
-    return contains(e->pair.a, symbol) || contains(e->pair.b, symbol);
+    return onnxl_expr_any_symbol(e->pair.a, test, data) || onnxl_expr_any_symbol(e->pair.b, test, data);
   case NODE_PRODUCT:
   case NODE_MAX:
   case NODE_MIN:
     for (size_t i = 0; i < e->list.n; i++)
-      if (contains(e->list.items[i], symbol))
+      if (onnxl_expr_any_symbol(e->list.items[i], test, data))
         return true;
     return false;
   case NODE_SUM:
     for (size_t i = 0; i < e->sum.n; i++)
-      if (contains(e->sum.terms[i].monomial, symbol))
+      if (onnxl_expr_any_symbol(e->sum.terms[i].monomial, test, data))
         return true;
     return false;
   }
   return false;
+}
+
+static bool
+is_same(void *data, OnnxlExpr symbol)
+{
+  return symbol == data;
+}
+
+static bool
+contains(OnnxlExpr e, OnnxlExpr symbol)
+{
+  return onnxl_expr_any_symbol(e, is_same, (void *)symbol);
 }
 
 /* Splits e into coefficient * symbol + rest. Returns false when e is not linear in symbol. */

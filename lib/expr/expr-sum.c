@@ -290,7 +290,8 @@ operate(OnnxlExprPool *pool, char operation, OnnxlExpr a, OnnxlExpr b)
     return a;
   if (expr_is_literal(a) && a->value == (operation == '*') && operation != '-')
     return b;
-  Memo *memo = &pool->memos[(a->id * 31 + b->id * 7 + (uint32_t)operation) % N_MEMOS];
+  uint32_t mixed = a->id * 0x9e3779b1u + b->id * 0x85ebca6bu + (uint32_t)operation * 0xc2b2ae35u;
+  Memo *memo = &pool->memos[mixed >> 16 & (N_MEMOS - 1)];
   if (memo->a == a && memo->b == b && memo->operation == operation && memo->epoch == pool->epoch)
     return memo->result;
   OnnxlExpr result = operation == '*' ? multiply(pool, a, b) : combine(pool, a, b, operation == '+' ? 1 : -1);

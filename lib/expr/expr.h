@@ -88,6 +88,9 @@ OnnxlExpr onnxl_expr_substitute(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprRepla
  * e itself when it has none of them; NULL when no bound is found. */
 OnnxlExpr onnxl_expr_upper(OnnxlExprPool *pool, OnnxlExpr e, OnnxlExprReplace most, void *data);
 
+/* True when test holds for a symbol in e, which is NULL or not. Stops at the first; the order is not fixed. */
+bool onnxl_expr_any_symbol(OnnxlExpr e, bool (*test)(void *data, OnnxlExpr symbol), void *data);
+
 /* Calls visit once for each different symbol in e, in order of first appearance in the text. */
 void onnxl_expr_symbols(OnnxlExprPool *pool, OnnxlExpr e, void (*visit)(void *data, OnnxlExpr symbol), void *data);
 

@@ -89,13 +89,15 @@ OnnxlExpr
 onnxl_bytes_of_value(const OnnxlInference *inference, uint32_t value, const OnnxlKnownBytes *known)
 {
   const OnnxlInfo *info = &inference->values[value];
+  OnnxlExpr bytes = onnxl_info_bytes(inference->pool, info);
+
+  if (bytes && !onnxl_inference_is_local(inference, bytes, 0))
+    return bytes;
   const OnnxlIndexValue *v = &inference->index->values[value];
   bool made = v->kind == ONNXL_VALUE_NODE_OUTPUT;
   const OnnxlIndexNode *node = made ? &inference->index->nodes[v->producer] : NULL;
   const OnnxlOpSchema *schema = made ? inference->schemas[v->producer] : NULL;
   bool moved = made && v->position == 0 && moves_all(schema);
-  OnnxlExpr bytes = onnxl_info_bytes(inference->pool, info);
-
   if (info->kind == ONNXL_KIND_SEQUENCE && !moved)
     return sequence_bytes(inference, info, node, schema, known);
   if (info->kind == ONNXL_KIND_TENSOR && info->elem_type == ONNXL_TYPE_STRING && !moved) {
@@ -104,11 +106,8 @@ onnxl_bytes_of_value(const OnnxlInference *inference, uint32_t value, const Onnx
                                                      : -1;
     return texts < 0 ? NULL : onnxl_expr_int(inference->pool, texts);
   }
-  if (moved && (!bytes || onnxl_inference_is_local(inference, bytes, 0))) {
-    OnnxlExpr same = input_bytes(inference, node, 0, known);
-    return same ? same : bytes;
-  }
-  return bytes;
+  OnnxlExpr same = moved ? input_bytes(inference, node, 0, known) : NULL;
+  return same ? same : bytes;
 }
 
 OnnxlExpr

@@ -59,7 +59,7 @@ onnxl_possible_find(OnnxlMemory *memory, OnnxlArena *arena)
   bool good = true;
 
   for (uint32_t id = 0; good && id < memory->n_nodes; id++)
-    good = add_node(&f, memory->inference, id, memory->calls[id]);
+    good = add_node(&f, memory->inference, id, onnxl_memory_call(memory, id));
   g_hash_table_destroy(f.seen);
   memory->doubts = f.doubts;
   memory->n_doubts = f.count;

@@ -15,8 +15,9 @@ typedef struct Live {
   OnnxlBucket shown; /* NULL for a tag with unknown sizes */
   OnnxlExpr sums[ONNXL_N_TAGS];
   uint32_t unknown[ONNXL_N_TAGS];
-  OnnxlExpr total; /* of shown, unless stale */
-  bool stale;
+  OnnxlExpr total;           /* over the tags of shown */
+  const OnnxlBucket *bucket; /* shown, in the arena */
+  bool stale;                /* total and bucket are of earlier amounts: most nodes change few */
 } Live;
 
 typedef struct Profiler {
@@ -24,6 +25,7 @@ typedef struct Profiler {
   const OnnxlMemoryOptions *options;
   OnnxlExprPool *pool;
   OnnxlExpr zero;
+  Live nothing; /* live: no bytes with any tag */
   OnnxlArena *arena;
   GError **error;
   OnnxlTag *tags;
@@ -31,6 +33,7 @@ typedef struct Profiler {
   uint32_t *last_use;
   OnnxlExpr *bytes; /* by value id: of the buffer it lives in; NULL = unknown */
   bool *handed;
+  bool *freed; /* by value id */
   const OnnxlMemory **calls;
   OnnxlGraphPeak *graphs;
   const OnnxlBucket *recent[64]; /* by hash */
@@ -69,17 +72,6 @@ share(Profiler *p, const OnnxlBucket *bucket)
 }
 
 static void
-live_init(const Profiler *p, Live *live)
-{
-  for (int tag = 0; tag < ONNXL_N_TAGS; tag++) {
-    live->shown.amounts[tag] = live->sums[tag] = p->zero;
-    live->unknown[tag] = 0;
-  }
-  live->total = p->zero;
-  live->stale = false;
-}
-
-static void
 set(Live *live, OnnxlTag tag, OnnxlExpr sum)
 {
   live->sums[tag] = sum;
@@ -101,18 +93,19 @@ leave(const Profiler *p, Live *live, OnnxlTag tag, OnnxlExpr bytes)
   set(live, tag, bytes ? onnxl_expr_sub(p->pool, live->sums[tag], bytes) : live->sums[tag]);
 }
 
-/* The sum over the tags, which mostly is made once for many nodes: most of them change one or two amounts. */
-static OnnxlExpr
-total_of(const Profiler *p, Live *live)
+/* Brings total and bucket up to date. Returns: live. */
+static const Live *
+settle(Profiler *p, Live *live)
 {
   if (!live->stale)
-    return live->total;
+    return live;
   live->total = p->zero;
   for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
     if (live->shown.amounts[tag] != p->zero)
       live->total = onnxl_expr_add(p->pool, live->total, live->shown.amounts[tag]);
+  live->bucket = share(p, &live->shown);
   live->stale = false;
-  return live->total;
+  return live;
 }
 
 /* Bytes of a value; an error when they are known but do not fit in 64 bits: of an initializer that nobody can have
@@ -120,14 +113,16 @@ total_of(const Profiler *p, Live *live)
 static bool
 value_bytes(Profiler *p, uint32_t value)
 {
+  OnnxlExpr bytes = onnxl_bytes_of_value(p->inference, value, &(OnnxlKnownBytes){ p->bytes, p->handed });
+
+  p->bytes[value] = p->handed[value] ? p->zero : bytes;
+  if (bytes)
+    return true;
   const OnnxlInfo *info = &p->inference->values[value];
   bool known = info->kind == ONNXL_KIND_TENSOR && info->has_rank && onnxl_data_type_bits(info->elem_type) > 0;
-
   for (uint32_t i = 0; known && i < info->rank; i++)
     known = info->dims[i] != NULL;
-  OnnxlExpr bytes = onnxl_bytes_of_value(p->inference, value, &(OnnxlKnownBytes){ p->bytes, p->handed });
-  p->bytes[value] = p->handed[value] ? p->zero : bytes;
-  if (!known || bytes)
+  if (!known)
     return true;
   const OnnxlIndexValue *v = &p->inference->index->values[value];
   if (v->kind == ONNXL_VALUE_INITIALIZER)
@@ -299,7 +294,7 @@ static const OnnxlMemory *memory_new(const OnnxlInference *inference, const Onnx
 
 /* Peak of the body of a function that the node calls. */
 static bool
-call_scratch(const Profiler *p, uint32_t id, OnnxlExpr *ret_peak)
+call_scratch(Profiler *p, uint32_t id, OnnxlExpr *ret_peak)
 {
   const OnnxlInference *body = p->inference->calls ? p->inference->calls[id] : NULL;
   const OnnxlMemoryOptions options = { .inplace = p->options->inplace };
@@ -307,10 +302,13 @@ call_scratch(const Profiler *p, uint32_t id, OnnxlExpr *ret_peak)
   *ret_peak = p->zero;
   if (!body)
     return true;
-  p->calls[id] = memory_new(body, &options, &p->inference->index->nodes[id], p->arena, p->error);
-  if (!p->calls[id])
+  const OnnxlMemory *call = memory_new(body, &options, &p->inference->index->nodes[id], p->arena, p->error);
+  if (!call)
     return false;
-  *ret_peak = p->calls[id]->peak;
+  if (!p->calls && !(p->calls = ONNXL_NEW_ARRAY(p->arena, const OnnxlMemory *, p->inference->index->n_nodes)))
+    return fail_exhausted(p->arena, p->error);
+  p->calls[id] = call;
+  *ret_peak = call->peak;
   return true;
 }
 
@@ -338,9 +336,7 @@ enter_graph(Profiler *p, uint32_t graph, State *state)
 {
   const OnnxlIndexGraph *g = &p->inference->index->graphs[graph];
 
-  live_init(p, &state->inputs);
-  live_init(p, &state->initializers);
-  live_init(p, &state->intermediates);
+  *state = (State){ p->nothing, p->nothing, p->nothing };
   for (uint32_t i = 0; i < g->n_inputs; i++) {
     uint32_t value = g->inputs[i];
     if (p->inference->index->values[value].kind == ONNXL_VALUE_INITIALIZER)
@@ -388,11 +384,11 @@ leave_node(Profiler *p, State *state, uint32_t id)
   for (size_t list = 0; list < G_N_ELEMENTS(lists); list++)
     for (uint32_t i = 0; i < counts[list]; i++) {
       uint32_t value = lists[list][i];
-      if (value == ONNXL_NONE || p->last_use[value] != id || index->values[value].graph != node->graph ||
-          !is_mortal(p, &index->values[value]))
+      if (value == ONNXL_NONE || p->last_use[value] != id || p->freed[value] ||
+          index->values[value].graph != node->graph || !is_mortal(p, &index->values[value]))
         continue;
       leave(p, place_of(p, state, value), p->tags[value], p->bytes[value]);
-      p->last_use[value] = ONNXL_NONE; /* once, also when it stands in several places */
+      p->freed[value] = true; /* once, also when it stands in several places */
     }
   for (uint32_t o = 0; o < node->n_outputs; o++) {
     uint32_t value = node->outputs[o];
@@ -406,20 +402,19 @@ static bool
 profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
 {
   const OnnxlIndexNode *node = &p->inference->index->nodes[id];
-  Live outputs;
+  Live outputs = p->nothing;
   OnnxlExpr scratch;
 
-  memory->inputs = share(p, &state->inputs.shown);
-  memory->initializers = share(p, &state->initializers.shown);
-  memory->intermediates = share(p, &state->intermediates.shown);
-  OnnxlExpr given = onnxl_expr_add(p->pool, total_of(p, &state->inputs), total_of(p, &state->initializers));
-  memory->already_allocated = onnxl_expr_add(p->pool, given, total_of(p, &state->intermediates));
+  memory->inputs = settle(p, &state->inputs)->bucket;
+  memory->initializers = settle(p, &state->initializers)->bucket;
+  memory->intermediates = settle(p, &state->intermediates)->bucket;
+  OnnxlExpr given = onnxl_expr_add(p->pool, state->inputs.total, state->initializers.total);
+  memory->already_allocated = onnxl_expr_add(p->pool, given, state->intermediates.total);
   for (uint32_t o = 0; o < node->n_outputs; o++)
     if (node->outputs[o] != ONNXL_NONE && !value_bytes(p, node->outputs[o]))
       return false;
   if (!plan_reuse(p, id))
     return false;
-  live_init(p, &outputs);
   for (uint32_t o = 0; o < node->n_outputs; o++) {
     uint32_t value = node->outputs[o];
     if (value != ONNXL_NONE && p->reuse[value] == ONNXL_NONE)
@@ -429,8 +424,8 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
     return false;
   if (scratch != p->zero)
     enter(p, &outputs, ONNXL_TAG_SCRATCH, scratch);
-  memory->outputs = share(p, &outputs.shown);
-  memory->output_allocation = total_of(p, &outputs);
+  memory->outputs = settle(p, &outputs)->bucket;
+  memory->output_allocation = outputs.total;
   memory->total = onnxl_expr_add(p->pool, memory->already_allocated, memory->output_allocation);
   leave_node(p, state, id);
   return !onnxl_arena_exhausted(p->arena) || fail_exhausted(p->arena, p->error);
@@ -507,10 +502,9 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     .last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
     .bytes = ONNXL_NEW_ARRAY(arena, OnnxlExpr, index->n_values),
     .handed = ONNXL_NEW_ARRAY(arena, bool, index->n_values),
-    .calls = ONNXL_NEW_ARRAY(arena, const OnnxlMemory *, index->n_nodes),
+    .freed = ONNXL_NEW_ARRAY(arena, bool, index->n_values),
     .graphs = ONNXL_NEW_ARRAY(arena, OnnxlGraphPeak, index->n_graphs),
   };
-  uint32_t *last_use = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values);
 
   if (onnxl_arena_exhausted(arena)) {
     fail_exhausted(arena, error);
@@ -520,7 +514,9 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     p.reuse[i] = ONNXL_NONE;
   find_last_uses(&p);
   find_handed(&p, caller);
-  memcpy(last_use, p.last_use, index->n_values * sizeof(uint32_t));
+  p.nothing = (Live){ .total = p.zero, .stale = true };
+  for (int tag = 0; tag < ONNXL_N_TAGS; tag++)
+    p.nothing.shown.amounts[tag] = p.nothing.sums[tag] = p.zero;
   *memory = (OnnxlMemory){
     .inference = inference,
     .free_inputs = options->free_inputs,
@@ -529,13 +525,13 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
     .graphs = p.graphs,
     .tags = p.tags,
     .reuse = p.reuse,
-    .last_use = last_use,
+    .last_use = p.last_use,
     .bytes = p.bytes,
     .handed = p.handed,
-    .calls = p.calls,
   };
   if (!profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node))
     return NULL;
+  memory->calls = p.calls;
   if (onnxl_possible_find(memory, arena))
     return memory;
   fail_exhausted(arena, error);

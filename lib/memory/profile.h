@@ -35,7 +35,7 @@ typedef enum OnnxlTag {
   ONNXL_TAG_SHAPE,
   ONNXL_TAG_WEIGHT,
   ONNXL_N_TAGS,
-} OnnxlTag;
+} __attribute__((packed)) OnnxlTag; /* a byte, since each value has one */
 
 /* "" for ONNXL_TAG_NONE. */
 const char *onnxl_tag_name(OnnxlTag tag);
@@ -81,10 +81,17 @@ struct OnnxlMemory {
   const uint32_t *last_use;     /* by value id: last node of the value's own graph that needs it; ONNXL_NONE = unused */
   const OnnxlExpr *bytes;       /* by value id: of the buffer that it lives in; NULL = unknown */
   const bool *handed;           /* by value id: counts 0 in its graph, because the node around it counts it */
-  const OnnxlMemory *const *calls; /* by node id: of the function that the node calls, for this call, or NULL */
+  const OnnxlMemory *const *calls; /* by node id, see onnxl_memory_call(); NULL when no node calls a function */
   const OnnxlDoubt *doubts;        /* each size once, in the order of nodes */
   size_t n_doubts;
 };
+
+/* The body of the function that the node calls, for this call, or NULL. */
+static inline const OnnxlMemory *
+onnxl_memory_call(const OnnxlMemory *memory, uint32_t node)
+{
+  return memory->calls ? memory->calls[node] : NULL;
+}
 
 /* True for the output of a Constant node, which lives to the end of its graph. */
 bool onnxl_memory_is_constant(const OnnxlIndexNode *node);

@@ -13,6 +13,7 @@ typedef enum Habit {
   SLICE = 1 << 5,         /* inputs 1, 2 and 4 are shapes, 3 axes */
   BACK_TO_FIRST = 1 << 6, /* input 0 is what the output is */
   BACK_TO_BOTH = 1 << 7,  /* inputs 0 and 1 are weights when the output is */
+  LOOKED_UP = 1 << 8,     /* nothing more is known */
 } Habit;
 
 /* By name. */
@@ -54,11 +55,10 @@ typedef struct Spread {
   const OnnxlInference *inference;
   const OnnxlIndex *index;
   OnnxlTag *tags;
-  uint8_t *habits; /* by node id */
-  uint32_t *queue; /* nodes to look at, a ring of n_nodes */
-  bool *queued;
-  uint32_t first, count;
-  uint32_t current; /* the node that is looked at: that it tagged its outputs is no news to it */
+  uint16_t habits[ONNXL_N_OPS]; /* LOOKED_UP, or not yet asked for */
+  GArray *next;                 /* nodes to look at in the next round */
+  bool *queued;                 /* by node id: it will be looked at, in this round or the next */
+  uint32_t current;             /* the node that is looked at: that it tagged its outputs is no news to it */
 } Spread;
 
 const char *
@@ -75,9 +75,7 @@ enqueue(Spread *s, uint32_t node)
   if (s->queued[node])
     return;
   s->queued[node] = true;
-  uint32_t room = s->index->n_nodes - s->first; /* up to the end of the ring */
-  s->queue[s->count < room ? s->first + s->count : s->count - room] = node;
-  s->count++;
+  g_array_append_val(s->next, node);
 }
 
 /* Gives a value a tag: shape and axes are stronger than weight; other clashes are ambiguous. */
@@ -112,8 +110,8 @@ input(const OnnxlIndexNode *node, uint32_t i)
   return i < node->n_inputs ? node->inputs[i] : ONNXL_NONE;
 }
 
-static uint8_t
-habits_of(OnnxlStr op)
+static uint16_t
+look_up(OnnxlStr op)
 {
   size_t low = 0, high = G_N_ELEMENTS(operators);
 
@@ -121,18 +119,31 @@ habits_of(OnnxlStr op)
     size_t middle = (low + high) / 2;
     int order = onnxl_str_compare(op, operators[middle].name);
     if (order == 0)
-      return operators[middle].habits;
+      return operators[middle].habits | LOOKED_UP;
     if (order > 0)
       low = middle + 1;
     else
       high = middle;
   }
-  return 0;
+  return LOOKED_UP;
+}
+
+/* Most nodes are of a few operators of the table, so that a name is looked up once. */
+static uint16_t
+habits_of(Spread *s, uint32_t id)
+{
+  const OnnxlOpSchema *schema = s->inference->schemas[id];
+
+  if (!schema)
+    return look_up(s->index->nodes[id].proto->op_type);
+  if (!s->habits[schema->op])
+    s->habits[schema->op] = look_up(onnxl_str(schema->name));
+  return s->habits[schema->op];
 }
 
 /* Inputs that are shapes or axes whatever they come from. */
 static void
-hint_inputs(Spread *s, const OnnxlIndexNode *node, uint8_t habits)
+hint_inputs(Spread *s, const OnnxlIndexNode *node, uint16_t habits)
 {
   if (habits & SHAPE_SECOND) {
     set_tag(s, input(node, 1), ONNXL_TAG_SHAPE);
@@ -165,10 +176,11 @@ static void
 spread_node(Spread *s, uint32_t id)
 {
   const OnnxlIndexNode *node = &s->index->nodes[id];
-  uint8_t habits = s->habits[id];
+  uint16_t habits = habits_of(s, id);
   OnnxlTag tag;
 
   s->current = id;
+  s->queued[id] = false;
   hint_inputs(s, node, habits);
   if (habits & SHAPE_OUTPUT)
     tag = ONNXL_TAG_SHAPE;
@@ -202,8 +214,6 @@ onnxl_memory_tags(const OnnxlInference *inference, OnnxlArena *arena)
     .inference = inference,
     .index = index,
     .tags = ONNXL_NEW_ARRAY(arena, OnnxlTag, index->n_values),
-    .habits = ONNXL_NEW_ARRAY(arena, uint8_t, index->n_nodes),
-    .queue = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_nodes),
     .queued = ONNXL_NEW_ARRAY(arena, bool, index->n_nodes),
   };
 
@@ -212,16 +222,20 @@ onnxl_memory_tags(const OnnxlInference *inference, OnnxlArena *arena)
   for (uint32_t i = 0; i < index->n_values; i++)
     if (index->values[i].kind != ONNXL_VALUE_NODE_OUTPUT)
       s.tags[i] = ONNXL_TAG_WEIGHT;
-  for (uint32_t i = 0; i < index->n_nodes; i++) {
-    s.habits[i] = habits_of(index->nodes[i].proto->op_type);
-    enqueue(&s, i);
+  /* The first round is all nodes, in their order. */
+  s.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  memset(s.queued, true, index->n_nodes);
+  for (uint32_t i = 0; i < index->n_nodes; i++)
+    spread_node(&s, i);
+  GArray *round = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  while (s.next->len > 0) {
+    GArray *done = round;
+    round = s.next;
+    s.next = g_array_set_size(done, 0);
+    for (guint i = 0; i < round->len; i++)
+      spread_node(&s, g_array_index(round, uint32_t, i));
   }
-  while (s.count > 0) {
-    uint32_t id = s.queue[s.first];
-    s.first = s.first + 1 < index->n_nodes ? s.first + 1 : 0;
-    s.count--;
-    s.queued[id] = false;
-    spread_node(&s, id);
-  }
+  g_array_free(round, TRUE);
+  g_array_free(s.next, TRUE);
   return s.tags;
 }

@@ -43,7 +43,7 @@ node_bound(const Walk *w, uint32_t id)
 {
   const OnnxlInference *inference = w->memory->inference;
   const OnnxlIndexNode *node = &inference->index->nodes[id];
-  const OnnxlMemory *call = w->memory->calls ? w->memory->calls[id] : NULL;
+  const OnnxlMemory *call = onnxl_memory_call(w->memory, id);
   OnnxlExpr bound = overtaken(w, id), nested = onnxl_expr_int(w->pool, 0);
   OnnxlCostNode n = { inference, w->pool, node, onnxl_inference_node(inference, id), inference->schemas[id] };
 

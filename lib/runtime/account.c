@@ -34,8 +34,10 @@ onnxl_account_open(OnnxlExecutor *executor, OnnxlFrame *frame, GError **error)
 {
   if (!executor->options.memory)
     return true;
-  frame->memory = frame->caller ? (frame->caller->memory ? frame->caller->memory->calls[frame->caller_node] : NULL)
-                                : executor->options.memory;
+  const OnnxlFrame *caller = frame->caller;
+  frame->memory = !caller          ? executor->options.memory
+                  : caller->memory ? onnxl_memory_call(caller->memory, frame->caller_node)
+                                   : NULL;
   frame->buffers = g_try_new0(uint64_t, (gsize)frame->body->index->n_values + 1);
   return frame->buffers ||
          onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for the table of %u values", frame->body->index->n_values);

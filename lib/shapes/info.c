@@ -267,15 +267,12 @@ onnxl_info_count(OnnxlExprPool *pool, const OnnxlInfo *info)
 {
   if (!info->has_rank)
     return NULL;
-  OnnxlExpr count = onnxl_expr_int(pool, 1);
-  /* A zero dim decides, whatever the others are. */
+  OnnxlExpr count = onnxl_expr_int(pool, 1), zero = onnxl_expr_int(pool, 0);
   for (uint32_t i = 0; i < info->rank; i++) {
-    int64_t dim;
-    if (info->dims[i] && onnxl_expr_is_int(info->dims[i], &dim) && dim == 0)
-      return info->dims[i];
+    if (info->dims[i] == zero) /* decides, whatever the others are */
+      return zero;
+    count = i == 0 ? info->dims[i] : onnxl_expr_mul(pool, count, info->dims[i]);
   }
-  for (uint32_t i = 0; i < info->rank; i++)
-    count = onnxl_expr_mul(pool, count, info->dims[i]);
   return count;
 }
 

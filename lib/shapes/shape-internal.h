@@ -62,6 +62,7 @@ typedef struct OnnxlShapeRun {
   OnnxlShapeFinding *findings; /* pending: a later pass over a loop body takes back those of an earlier one */
   size_t n_findings, findings_capacity;
   uint64_t n_mismatches;  /* nodes that cannot fit, so far, findings that were taken back included */
+  bool any_fresh;         /* there is a symbol for a size that only a run shows */
   bool any_most;          /* a symbol has an upper bound */
   uint32_t undecided;     /* branches around the walk whose condition is not known */
   uint32_t dead;          /* branches around the walk that are never taken */

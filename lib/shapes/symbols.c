@@ -24,6 +24,7 @@ add_symbol(OnnxlShapeRun *run, OnnxlStr name, OnnxlSymbolKind kind, const OnnxlS
   onnxl_expr_set_bounds(run->pool, expr, 0, INT64_MAX);
   run->symbols[run->n_symbols++] =
     (OnnxlShapeSymbol){ .name = name, .expr = expr, .kind = kind, .scope = scope, .graph = graph };
+  run->any_fresh = run->any_fresh || kind == ONNXL_SYMBOL_FRESH;
   return expr;
 }
 
@@ -211,7 +212,6 @@ typedef struct LocalSearch {
   OnnxlShapeRun *run;
   const OnnxlShapeScope *scope;
   uint32_t graph;
-  bool found;
 } LocalSearch;
 
 static bool
@@ -231,16 +231,13 @@ is_inside(const LocalSearch *search, const OnnxlShapeScope *scope, uint32_t grap
   return false;
 }
 
-static void
-visit_local(void *data, OnnxlExpr expr)
+static bool
+is_local(void *data, OnnxlExpr expr)
 {
-  LocalSearch *search = data;
+  const LocalSearch *search = data;
   OnnxlStr name;
-  if (search->found || !onnxl_expr_is_symbol(expr, &name))
-    return;
-  const OnnxlShapeSymbol *symbol = find_symbol(search->run, name);
-  if (symbol && symbol->kind == ONNXL_SYMBOL_FRESH && is_inside(search, symbol->scope, symbol->graph))
-    search->found = true;
+  const OnnxlShapeSymbol *symbol = onnxl_expr_is_symbol(expr, &name) ? find_symbol(search->run, name) : NULL;
+  return symbol && symbol->kind == ONNXL_SYMBOL_FRESH && is_inside(search, symbol->scope, symbol->graph);
 }
 
 /* Names that are shown when none is near. */
@@ -288,11 +285,8 @@ onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name, GEr
 bool
 onnxl_shape_is_local(OnnxlShapeRun *run, OnnxlExpr e, const OnnxlShapeScope *scope, uint32_t graph)
 {
-  if (!e || onnxl_expr_is_int(e, NULL))
-    return false;
-  LocalSearch search = { run, scope, graph, false };
-  onnxl_expr_symbols(run->pool, e, visit_local, &search);
-  return search.found;
+  LocalSearch search = { run, scope, graph };
+  return run->any_fresh && onnxl_expr_any_symbol(e, is_local, &search);
 }
 
 static const OnnxlExpr *

@@ -510,6 +510,13 @@ substitute_n(OnnxlExpr e, OnnxlExpr by)
   return onnxl_expr_substitute(pool, e, replace_n, &by);
 }
 
+static bool
+is_named(void *data, OnnxlExpr symbol)
+{
+  OnnxlStr name;
+  return onnxl_expr_is_symbol(symbol, &name) && onnxl_str_is(name, data);
+}
+
 static void
 collect(void *data, OnnxlExpr symbol)
 {
@@ -537,6 +544,15 @@ test_substitute_and_symbols(void)
   onnxl_expr_symbols(pool, parse("7"), collect, names);
   CU_ASSERT_STRING_EQUAL(names->str, "b c x y a 1 2 ");
   g_string_free(names, TRUE);
+  static const char *const with_y[] = {
+    "y", "2*x+y", "x*y", "x//y", "y%2", "(x*y)/:2", "max(x,3*y+1)", "min(x,y//2)+x"
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(with_y); i++) {
+    CU_ASSERT_TRUE(onnxl_expr_any_symbol(parse(with_y[i]), is_named, "y"));
+    CU_ASSERT_FALSE(onnxl_expr_any_symbol(parse(with_y[i]), is_named, "z"));
+  }
+  CU_ASSERT_FALSE(onnxl_expr_any_symbol(parse("7"), is_named, "y"));
+  CU_ASSERT_FALSE(onnxl_expr_any_symbol(NULL, is_named, "y"));
   end();
 }
 
@@ -676,18 +692,9 @@ static void
 test_upper_bounds(void)
 {
   static const char *const cases[][2] = {
-    { "N", "N" },
-    { "s", "2*N" },
-    { "t", "2*N+1" },
-    { "4*s+N", "9*N" },
-    { "N-s", "N" },
-    { "s*t", "2*N+4*N*N" },
-    { "max(s,N)", "2*N" },
-    { "min(s,8)", "min(2*N,8)" },
-    { "s//3", "2*N//3" },
-    { "s%7", "6" },
-    { "(N-3)*s", "2*N*N" },
-    { "N//(s+1)", NULL },
+    { "N", "N" },         { "s", "2*N" },         { "t", "2*N+1" },       { "4*s+N", "9*N" },
+    { "N-s", "N" },       { "s*t", "2*N+4*N*N" }, { "max(s,N)", "2*N" },  { "min(s,8)", "min(2*N,8)" },
+    { "s//3", "2*N//3" }, { "s%7", "6" },         { "(N-3)*s", "2*N*N" }, { "N//(s+1)", NULL },
   };
 
   begin();

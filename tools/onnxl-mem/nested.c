@@ -30,8 +30,9 @@ put_graph(const Nested *nested, const OnnxlMemory *memory, uint32_t graph)
     const OnnxlIndexNode *inner = &inference->index->nodes[g->first_node + i];
     for (uint32_t k = 0; k < inner->n_subgraphs; k++)
       put_graph(nested, memory, inner->first_subgraph + k);
-    if (memory->calls[g->first_node + i])
-      put_graph(nested, memory->calls[g->first_node + i], 0);
+    const OnnxlMemory *call = onnxl_memory_call(memory, g->first_node + i);
+    if (call)
+      put_graph(nested, call, 0);
   }
 }
 
