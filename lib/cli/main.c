@@ -13,6 +13,7 @@
 #include "cli/depfile.h"
 #include "cli/output-file.h"
 #include "cli/report.h"
+#include "cli/temporary-internal.h"
 #include "support/error.h"
 #include "support/file.h"
 
@@ -140,7 +141,7 @@ open_missing_streams(void)
 static void
 die_of_signal(int number)
 {
-  onnxl_output_file_remove_all();
+  onnxl_temporary_remove_all();
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -151,7 +152,7 @@ die_of_truncation(int number)
 {
   static const char message[] = ": a file was cut while it was being read\n";
   (void)number;
-  onnxl_output_file_remove_all();
+  onnxl_temporary_remove_all();
   (void)!write(STDERR_FILENO, tool_name, strlen(tool_name));
   (void)!write(STDERR_FILENO, message, sizeof message - 1);
   _exit(EXIT_CANNOT);
@@ -160,7 +161,7 @@ die_of_truncation(int number)
 static void
 install_handlers(void)
 {
-  static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+  static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
   struct sigaction action = { .sa_handler = die_of_signal };
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {

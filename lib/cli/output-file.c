@@ -1,89 +1,14 @@
 #include "cli/output-file-internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/temporary-internal.h"
 #include "support/error.h"
-
-/* Names that a signal handler unlinks. They live in static memory since a handler cannot walk the heap safely; what is
- * not used of it is never touched. */
-enum { SLOTS = 1024 };
-static struct {
-  char name[PATH_MAX];
-  _Atomic bool used;
-} slots[SLOTS];
-
-/* opendir() allocates memory, which a handler may not. What is removed moves the rest, so it looks until nothing goes
- * away. */
-static void
-remove_entries(int fd)
-{
-  _Alignas(struct dirent64) char buffer[4096];
-  bool removed = true;
-  while (removed) {
-    ssize_t n;
-    removed = false;
-    lseek(fd, 0, SEEK_SET);
-    while ((n = getdents64(fd, buffer, sizeof buffer)) > 0)
-      for (ssize_t at = 0; at < n;) {
-        const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-          removed = unlinkat(fd, entry->d_name, 0) == 0 || removed;
-        at += entry->d_reclen;
-      }
-  }
-}
-
-void
-onnxl_temporary_remove(const char *name)
-{
-  if (unlink(name) == 0 || errno != EISDIR)
-    return;
-  int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd >= 0) {
-    remove_entries(fd);
-    close(fd);
-  }
-  rmdir(name);
-}
-
-void
-onnxl_output_file_remove_all(void)
-{
-  for (int i = 0; i < SLOTS; i++)
-    if (atomic_load(&slots[i].used))
-      onnxl_temporary_remove(slots[i].name);
-}
-
-int
-onnxl_temporary_remember(const char *name)
-{
-  if (strlen(name) >= PATH_MAX)
-    return -1;
-  for (int i = 0; i < SLOTS; i++) {
-    if (!atomic_load(&slots[i].used)) {
-      strcpy(slots[i].name, name);
-      atomic_store(&slots[i].used, true);
-      return i;
-    }
-  }
-  return -1;
-}
-
-void
-onnxl_temporary_forget(int slot)
-{
-  if (slot >= 0)
-    atomic_store(&slots[slot].used, false);
-}
 
 static void
 forget(OnnxlOutputFile *file)
@@ -103,18 +28,6 @@ clear(OnnxlOutputFile *file)
   g_free(file->path);
   g_free(file->temporary);
   *file = (OnnxlOutputFile){ .fd = -1, .slot = -1 };
-}
-
-char *
-onnxl_temporary_name(const char *path)
-{
-  uint64_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-    random = (uint64_t)g_get_monotonic_time() ^ (uint64_t)getpid() << 32;
-  char *folder = g_path_get_dirname(path);
-  char *name = g_strdup_printf("%s/.onnxl-%016" G_GINT64_MODIFIER "x", folder, random);
-  g_free(folder);
-  return name;
 }
 
 static void
@@ -172,13 +85,22 @@ open_in_place(OnnxlOutputFile *file, const char *path, GError **error)
   return file->fd >= 0 || onnxl_error_errno(error, errno, "cannot write %s", file->name);
 }
 
-/* A symbolic link that someone made, unlike /dev/stdout and its like. */
+bool
+onnxl_output_is_descriptor(const char *path)
+{
+  static const char *const names[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    if (strcmp(path, names[i]) == 0)
+      return true;
+  return g_str_has_prefix(path, "/dev/fd/") || g_str_has_prefix(path, "/proc/");
+}
+
+/* A symbolic link that someone made. */
 static bool
 is_own_link(const char *path)
 {
   struct stat status;
-  return lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && !g_str_has_prefix(path, "/dev/") &&
-         !g_str_has_prefix(path, "/proc/");
+  return lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && !onnxl_output_is_descriptor(path);
 }
 
 static bool
@@ -209,7 +131,9 @@ open_path(OnnxlOutputFile *file, const char *path, GError **error)
     return onnxl_error_errno(error, errno, "cannot write %s", file->name);
   file->path = g_strdup(resolved);
   free(resolved);
-  file->mode = status.st_mode & 07777;
+  file->mode = status.st_mode & 0777;
+  file->owner = status.st_uid;
+  file->group = status.st_gid;
   return open_temporary(file, error);
 }
 
@@ -274,11 +198,21 @@ onnxl_output_sync_folder(const char *path, GError **error)
   return ok;
 }
 
+/* Who has the rights of the file that is replaced is to keep them; only root can give a file away. */
+static void
+keep_owner(const OnnxlOutputFile *file)
+{
+  if (fchown(file->fd, file->owner, file->group) < 0)
+    (void)!fchown(file->fd, (uid_t)-1, file->group);
+}
+
 bool
 onnxl_output_file_finish(OnnxlOutputFile *file, GError **error)
 {
   if (!onnxl_output_flush(&file->out, file->name, error))
     return false;
+  if (file->mode != 0)
+    keep_owner(file);
   if (file->mode != 0 && fchmod(file->fd, file->mode) < 0)
     return onnxl_error_errno(error, errno, "cannot set the mode of %s", file->name);
   if (file->path && !(file->flags & ONNXL_OUTPUT_NO_SYNC) && fsync(file->fd) < 0)

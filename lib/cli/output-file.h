@@ -22,7 +22,9 @@ typedef struct OnnxlOutputFile {
   char *temporary; /* its name until then, or NULL while it has none */
   int flags;
   mode_t mode; /* of the file that is replaced, 0 when there is none */
-  int slot;    /* among the files that a signal removes, or -1 */
+  uid_t owner; /* of that file */
+  gid_t group;
+  int slot; /* among the files that a signal removes, or -1 */
 } OnnxlOutputFile;
 
 /* Opens path for writing; NULL or "-" is standard output. An existing device, FIFO or the like is written in place.
@@ -37,7 +39,8 @@ bool onnxl_output_file_commit(OnnxlOutputFile *file, GError **error) G_GNUC_WARN
 /* Drops what was written. Does nothing after a commit. */
 void onnxl_output_file_abort(OnnxlOutputFile *file);
 
-/* Removes the temporary files and folders of this process; async-signal-safe, for handlers. */
-void onnxl_output_file_remove_all(void);
+/* True for names of open descriptors, such as /dev/stdout and /proc/self/fd/3. They are no links that someone made, and
+ * their folder is none to put files in. */
+bool onnxl_output_is_descriptor(const char *path);
 
 #endif

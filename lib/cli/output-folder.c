@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/output-file-internal.h"
+#include "cli/temporary-internal.h"
 #include "support/error.h"
 
 static void

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/output-file-internal.h"
+#include "cli/temporary-internal.h"
 #include "support/error.h"
 #include "support/file.h"
 
@@ -143,12 +145,21 @@ name_interim(Companion *companion)
 }
 
 static bool
+finish_companions(OnnxlOutputSet *set, GError **error)
+{
+  for (guint i = 0; i < set->companions->len; i++)
+    if (!onnxl_output_file_finish(&((Companion *)g_ptr_array_index(set->companions, i))->file, error))
+      return false;
+  return true;
+}
+
+static bool
 name_companions(OnnxlOutputSet *set, GError **error)
 {
   bool main_exists = set->main.path && exists(set->main.path), linking = true;
   for (guint i = 0; i < set->companions->len; i++) {
     Companion *companion = g_ptr_array_index(set->companions, i);
-    if (!onnxl_output_file_finish(&companion->file, error) || !onnxl_output_file_name(&companion->file, error))
+    if (!onnxl_output_file_name(&companion->file, error))
       return false;
     if (main_exists && linking && exists(companion->file.path))
       linking = name_interim(companion);
@@ -283,8 +294,29 @@ publish(OnnxlOutputSet *set, GError **error)
   return ok;
 }
 
-bool
-onnxl_output_set_commit(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *data, GError **error)
+/* Sets that go to one folder take turns, so that no file of one comes between those of another. Where folders cannot be
+ * locked they do not. Returns: a descriptor that holds the lock, -1 for none; -2 with error. */
+static int
+lock_folder(const char *path, GError **error)
+{
+  enum { TRIES = 6000, PAUSE = 10 }; /* a minute, in milliseconds */
+  g_autofree char *folder = g_path_get_dirname(path);
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool taken = true;
+  for (int i = 0; fd >= 0 && taken && i < TRIES; i++) {
+    if (i > 0)
+      g_usleep(PAUSE * 1000);
+    taken = flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || errno == EINTR);
+  }
+  if (fd < 0 || !taken)
+    return fd;
+  close(fd);
+  onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: another process has locked the folder %s", path, folder);
+  return -2;
+}
+
+static bool
+name_and_publish(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *data, GError **error)
 {
   if (!name_companions(set, error))
     return false;
@@ -294,4 +326,17 @@ onnxl_output_set_commit(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *da
       return false;
   }
   return write_main_file(set, &set->main, false, write_main, data, error) && publish(set, error);
+}
+
+bool
+onnxl_output_set_commit(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *data, GError **error)
+{
+  /* What takes long comes first. */
+  if (!finish_companions(set, error))
+    return false;
+  int lock = set->main.path && set->companions->len > 0 ? lock_folder(set->main.path, error) : -1;
+  bool ok = lock != -2 && name_and_publish(set, write_main, data, error);
+  if (lock >= 0)
+    close(lock);
+  return ok;
 }

@@ -9,7 +9,8 @@
  * main file stands besides a new companion.)
  *
  * Existing files are replaced, never written to: other names of them keep the old bytes. When a run fails, they are put
- * back. */
+ * back. Sets that go to one folder at the same time take turns (flock() on the folder): what is left is all of the last
+ * one's. */
 #ifndef ONNXL_CLI_OUTPUT_SET_H
 #define ONNXL_CLI_OUTPUT_SET_H
 

@@ -191,28 +191,26 @@ onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i)
 static bool
 leads_through(const char *path, const char *entry)
 {
-  enum { MAX_LINKS = 40 }; /* as in the kernel */
   g_autofree char *at = g_strdup(path);
 
-  for (int i = 0; i <= MAX_LINKS; i++) {
+  for (int i = 0; i <= ONNXL_MAX_LINKS; i++) {
     if (onnxl_path_same_entry(at, entry))
       return true;
-    g_autofree char *target = g_file_read_link(at, NULL);
+    char *target = onnxl_path_follow(at);
     if (!target)
       return false;
-    g_autofree char *folder = g_path_get_dirname(at);
     g_free(at);
-    at = g_path_is_absolute(target) ? g_strdup(target) : g_build_filename(folder, target, NULL);
+    at = target;
   }
   return true;
 }
 
 bool
-onnxl_external_files_use(const OnnxlExternalFiles *files, const char *path)
+onnxl_external_files_use(const OnnxlExternalFiles *files, const char *folder, const char *path)
 {
   for (guint i = 0; i < files->files->len; i++) {
     const File *file = g_ptr_array_index(files->files, i);
-    g_autofree char *source = g_build_filename(files->folder, file->public.location, NULL);
+    g_autofree char *source = g_build_filename(folder ? folder : files->folder, file->public.location, NULL);
     if (leads_through(source, path))
       return true;
   }

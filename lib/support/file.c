@@ -219,8 +219,11 @@ onnxl_path_same_entry(const char *a, const char *b)
   g_autofree char *folder_a = g_path_get_dirname(a), *folder_b = g_path_get_dirname(b);
   struct stat at_a, at_b;
 
-  return strcmp(name_a, name_b) == 0 && stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 &&
-         same_inode(&at_a, &at_b);
+  /* A file that has one name only cannot be found under two. */
+  if (strcmp(name_a, name_b) != 0 && (lstat(a, &at_a) < 0 || S_ISDIR(at_a.st_mode) || at_a.st_nlink > 1 ||
+                                      lstat(b, &at_b) < 0 || !same_inode(&at_a, &at_b)))
+    return false;
+  return stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 && same_inode(&at_a, &at_b);
 }
 
 bool
@@ -229,4 +232,15 @@ onnxl_path_same_file(const char *a, const char *b)
   struct stat at_a, at_b;
 
   return stat(a, &at_a) == 0 && stat(b, &at_b) == 0 && same_inode(&at_a, &at_b);
+}
+
+char *
+onnxl_path_follow(const char *path)
+{
+  g_autofree char *target = g_file_read_link(path, NULL);
+
+  if (!target || g_path_is_absolute(target))
+    return g_steal_pointer(&target);
+  g_autofree char *folder = g_path_get_dirname(path);
+  return g_build_filename(folder, target, NULL);
 }

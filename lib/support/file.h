@@ -28,10 +28,17 @@ void onnxl_file_free(OnnxlFile *file);
 bool onnxl_file_locate(const OnnxlFile *file, OnnxlStr bytes, uint64_t *ret_offset);
 
 /* True when both paths name the same entry of the same folder, whether there is such a file or not. Other names of one
- * file (hard links), and symbolic links to it, are other entries. */
+ * file (hard links), and symbolic links to it, are other entries; two spellings of one name, where upper and lower case
+ * are the same, are not. */
 bool onnxl_path_same_entry(const char *a, const char *b);
 
 /* True when both paths lead to one file that exists, through whatever links, symbolic or hard. */
 bool onnxl_path_same_file(const char *a, const char *b);
+
+/* Where the symbolic link at path leads to, one step. Returns: owned; NULL when it is no link. */
+char *onnxl_path_follow(const char *path);
+
+/* Links that are followed one after the other, as in the kernel. */
+enum { ONNXL_MAX_LINKS = 40 };
 
 #endif

@@ -151,7 +151,7 @@ test_use(void)
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     OnnxlExternalFiles *files = onnxl_external_files_new(at("model"), true);
     CU_ASSERT_PTR_NOT_NULL(onnxl_external_open(files, onnxl_str(cases[i].location), ONNXL_STR("w"), NULL));
-    CU_ASSERT_EQUAL(onnxl_external_files_use(files, at(cases[i].path)), cases[i].used);
+    CU_ASSERT_EQUAL(onnxl_external_files_use(files, NULL, at(cases[i].path)), cases[i].used);
     onnxl_external_files_free(files);
   }
 }

@@ -78,6 +78,33 @@ test_replace_through_a_link(void)
   g_free(name);
 }
 
+/* Root can keep the owner; others have no other one to keep. */
+static void
+test_replace_keeps_the_owner(void)
+{
+  OnnxlOutputFile file;
+  struct stat status;
+  uid_t owner = geteuid() == 0 ? 1234 : geteuid();
+  CU_ASSERT_EQUAL(chown(target, owner, getegid()), 0);
+  CU_ASSERT_EQUAL(chmod(target, 04604), 0);
+  CU_ASSERT_TRUE_FATAL(onnxl_output_file_open(&file, target, ONNXL_OUTPUT_NO_SYNC, NULL));
+  CU_ASSERT_TRUE(onnxl_output_file_commit(&file, NULL));
+  CU_ASSERT_EQUAL(stat(target, &status), 0);
+  CU_ASSERT_EQUAL(status.st_uid, owner);
+  CU_ASSERT_EQUAL(status.st_mode & 07777, 0604);
+}
+
+static void
+test_descriptors(void)
+{
+  static const char *const descriptors[] = { "/dev/stdout", "/dev/fd/3", "/proc/self/fd/1" };
+  static const char *const files[] = { "/dev/shm/model.onnx", "/dev/stdout2", "stdout", "/tmp/dev/fd/3" };
+  for (size_t i = 0; i < G_N_ELEMENTS(descriptors); i++)
+    CU_ASSERT_TRUE(onnxl_output_is_descriptor(descriptors[i]));
+  for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+    CU_ASSERT_FALSE(onnxl_output_is_descriptor(files[i]));
+}
+
 static void
 test_devices(void)
 {
@@ -121,6 +148,8 @@ UNIT_MAIN("output file",
   { "appears whole", test_appears_whole },
   { "abort keeps the old file", test_abort_keeps_the_old_file },
   { "replace through a link", test_replace_through_a_link },
+  { "replace keeps the owner", test_replace_keeps_the_owner },
+  { "descriptors", test_descriptors },
   { "devices", test_devices },
   { "refused", test_refused },
   { "clean up: nothing is left", test_clean_up })

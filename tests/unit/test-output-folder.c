@@ -7,6 +7,7 @@
 
 #include <glib/gstdio.h>
 
+#include "cli/temporary-internal.h"
 #include "files.h"
 #include "support/error.h"
 #include "unit.h"
@@ -116,7 +117,7 @@ test_a_signal_removes_it(void)
     g_autofree char *name = g_strdup_printf("a-long-name-of-a-file-%d", i);
     put(folder.temporary, name, "");
   }
-  onnxl_output_file_remove_all();
+  onnxl_temporary_remove_all();
   CU_ASSERT_EQUAL(files_in(top), 1);
   onnxl_output_folder_abort(&folder);
 }

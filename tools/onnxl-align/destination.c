@@ -3,17 +3,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "proto/save.h"
 #include "support/error.h"
+#include "support/file.h"
 
-/* True for outputs that are written as they are, without a name of their own. */
+/* True for outputs that are written as they are. */
 static bool
 is_stream(const char *output)
 {
   struct stat status;
 
-  return !output || strcmp(output, "-") == 0 || g_str_has_prefix(output, "/dev/") ||
-         (stat(output, &status) == 0 && !S_ISREG(status.st_mode));
+  return onnxl_output_is_descriptor(output) || (stat(output, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
 bool
@@ -21,7 +23,11 @@ destination_init(Destination *destination, const char *output, const char *sourc
 {
   g_autofree char *folder = NULL;
 
-  *destination = (Destination){ .model = is_stream(output) ? NULL : output, .source = source };
+  *destination = (Destination){ .source = source };
+  if (output && strcmp(output, "-") != 0 && is_stream(output))
+    destination->stream = output;
+  else if (output && strcmp(output, "-") != 0)
+    destination->model = output;
   folder = destination->model ? g_path_get_dirname(destination->model) : g_strdup(".");
   destination->folder = realpath(folder, NULL);
   return destination->folder || onnxl_error_errno(error, errno, "cannot write to the folder %s", folder);
@@ -76,24 +82,76 @@ destination_location(const Destination *destination, const char *path, GError **
   return g_strdup(whole + length + 1);
 }
 
+static bool
+is_data_file(const OnnxlModel *model, const char *path)
+{
+  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
+    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
+    if (file->path && onnxl_path_same_entry(path, file->path))
+      return true;
+  }
+  return false;
+}
+
+/* True when whoever reads the source model, by the name given or by one that this leads to along symbolic links, finds
+ * some of its weights through the entry path. A name that becomes the new model's does not count. */
+static bool
+is_needed(const Destination *destination, const char *path, const OnnxlModel *model, const OnnxlExternalFiles *files)
+{
+  g_autofree char *name = g_strdup(destination->source), *folder = NULL;
+
+  if (!name)
+    return onnxl_external_files_use(files, NULL, path);
+  for (int i = 0; name && i <= ONNXL_MAX_LINKS; i++) {
+    bool replaced = destination->model && path != destination->model && onnxl_path_same_entry(destination->model, name);
+    if (!replaced && (onnxl_external_files_use(files, folder, path) || is_data_file(model, path)))
+      return true;
+    char *next = onnxl_path_follow(name);
+    g_free(name);
+    name = next;
+    g_free(folder);
+    folder = name ? g_path_get_dirname(name) : NULL;
+  }
+  return false;
+}
+
+static bool
+is_file(const OnnxlFile *file, const struct stat *status)
+{
+  return file->stat.st_dev == status->st_dev && file->stat.st_ino == status->st_ino;
+}
+
+/* What is written in place must not be read at the same time. */
+static bool
+check_stream(const Destination *destination, const OnnxlModel *model, const OnnxlExternalFiles *files, GError **error)
+{
+  const char *path = destination->stream;
+  struct stat status;
+
+  if ((path ? stat(path, &status) : fstat(STDOUT_FILENO, &status)) < 0 || !S_ISREG(status.st_mode))
+    return true;
+  bool used = model->file && is_file(model->file, &status);
+  for (guint i = 0; !used && model->data_files && i < model->data_files->len; i++)
+    used = is_file(g_ptr_array_index(model->data_files, i), &status);
+  for (size_t i = 0; !used && i < onnxl_external_files_count(files); i++) {
+    const OnnxlExternalFile *file = onnxl_external_files_get(files, i);
+    used = file->device == status.st_dev && file->inode == status.st_ino;
+  }
+  return !used || onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is a file that is read",
+                             path ? path : "standard output");
+}
+
 bool
 destination_check(const Destination *destination, const char *path, const OnnxlModel *model,
                   const OnnxlExternalFiles *files, GError **error)
 {
-  bool is_model = path == destination->model;
-  bool replaces_source =
-    destination->model && destination->source && onnxl_path_same_entry(destination->model, destination->source);
-
-  if (!is_model && destination->source && onnxl_path_same_entry(path, destination->source))
+  if (!path && !destination->model)
+    return check_stream(destination, model, files, error);
+  if (path && (destination->source ? onnxl_path_same_entry(path, destination->source) : onnxl_model_is_at(model, path)))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
-  bool used = (is_model || !replaces_source) && onnxl_external_files_use(files, path);
-  for (guint i = 0; !used && model->data_files && i < model->data_files->len; i++) {
-    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
-    used = (is_model || !replaces_source) && file->path && onnxl_path_same_entry(path, file->path);
-  }
-  if (used)
+  if (is_needed(destination, path ? path : destination->model, model, files))
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
-                      "cannot write %s: the weights of the model that is read are in it; choose another %s", path,
-                      is_model ? "output" : "--data FILE");
+                      "cannot write %s: the weights of the model that is read are in it; choose another %s",
+                      path ? path : destination->model, path ? "--data FILE" : "output");
   return true;
 }

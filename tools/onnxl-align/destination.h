@@ -7,6 +7,7 @@
 /* Where the model and its data files go. */
 typedef struct Destination {
   const char *model;  /* path, or NULL when the model is written in place: to standard output, a FIFO, a device */
+  const char *stream; /* then its path, or NULL for standard output */
   const char *source; /* path of the model that is read, or NULL for standard input */
   char *folder;       /* that locations are relative to, in canonical form, owned */
 } Destination;
@@ -24,7 +25,8 @@ char *destination_data_path(const Destination *destination, const char *data, si
 char *destination_location(const Destination *destination, const char *path, GError **error);
 
 /* Refuses to put an output in the place of something that the source needs. The model itself may replace the source
- * model, and then its data files those of the source, since nothing else is left that needs them. */
+ * model, and then its data files those of the source, unless the source has another name that still needs them. path:
+ * of a data file; NULL for the model. */
 bool destination_check(const Destination *destination, const char *path, const OnnxlModel *model,
                        const OnnxlExternalFiles *files, GError **error);
 

@@ -85,6 +85,16 @@ show_progress(void *data, uint64_t bytes)
   return true;
 }
 
+/* Whoever replaces a model and its data replaces the model first. So what was opened belongs together as long as the
+ * name still leads to the model. */
+static bool
+check_unchanged(const OnnxlRun *run, const OnnxlModel *model, GError **error)
+{
+  if (!run->input || !model->file || model->file->spooled || onnxl_model_is_at(model, run->input))
+    return true;
+  return onnxl_fail(error, ONNXL_ERROR_IO, "%s was replaced while it was read", run->input);
+}
+
 /* All names are looked at, and all files opened, before the first byte is copied. */
 static bool
 open_outputs(Job *job, const OnnxlExternalFiles *files, GError **error)
@@ -94,7 +104,7 @@ open_outputs(Job *job, const OnnxlExternalFiles *files, GError **error)
   int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0) |
               (no_fsync ? ONNXL_OUTPUT_NO_SYNC : 0);
 
-  if (destination->model && !destination_check(destination, destination->model, job->model, files, error))
+  if (!destination_check(destination, NULL, job->model, files, error))
     return false;
   job->outputs = onnxl_output_set_new(common->output, flags, error);
   for (size_t i = 0; job->outputs && i < onnxl_align_plan_shards(job->plan); i++) {
@@ -172,7 +182,8 @@ align(OnnxlRun *run, OnnxlModel *model, OnnxlExternalFiles *files, GError **erro
   job.paths = g_ptr_array_new_with_free_func(g_free);
   job.fds = g_array_new(FALSE, FALSE, sizeof(int));
   job.plan = ok ? onnxl_align_plan_new(model, files, &align_options, run->sink, error) : NULL;
-  ok = job.plan && onnxl_diag_errors(run->sink) == 0 && open_outputs(&job, files, error);
+  ok = job.plan && check_unchanged(run, model, error) && onnxl_diag_errors(run->sink) == 0 &&
+       open_outputs(&job, files, error);
   const char *const *paths = (const char *const *)job.paths->pdata;
   ok = ok && rewrite(&job, paths, error) && check_size(&job, error) && copy(&job, error) &&
        onnxl_align_checksums(job.plan, (const int *)(void *)job.fds->data, paths, error) &&
