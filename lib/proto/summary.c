@@ -177,7 +177,8 @@ row(OnnxlOutput *out, uint64_t number, const char *text)
 static void
 write_values(OnnxlOutput *out, const char *title, const OnnxlValueInfoList *list)
 {
-  TextPrinter printer = { .out = out };
+  static const OnnxlTextOptions options;
+  TextPrinter printer = { .out = out, .options = &options };
 
   onnxl_output_printf(out, "\n%s\n", title);
   for (size_t i = 0; i < list->count; i++) {
@@ -282,6 +283,8 @@ write_size(OnnxlOutput *out, const OnnxlModelProto *proto, uint64_t total, const
 static void
 write_weights(OnnxlOutput *out, const Summary *summary)
 {
+  if (summary->n_largest == 0)
+    return;
   onnxl_output_text(out, "\nweights by type\n");
   for (int32_t type = 0; type <= ONNXL_N_TYPES; type++) {
     const TypeTotal *total = &summary->types[type];
@@ -292,8 +295,7 @@ write_weights(OnnxlOutput *out, const Summary *summary)
     onnxl_output_printf(out, ", %" G_GUINT64_FORMAT " tensors, %" G_GUINT64_FORMAT " elements\n", total->tensors,
                         total->elements);
   }
-  if (summary->n_largest > 0)
-    onnxl_output_text(out, "\nlargest tensors\n");
+  onnxl_output_text(out, "\nlargest tensors\n");
   for (size_t i = 0; i < summary->n_largest; i++) {
     const LargeTensor *large = &summary->largest[i];
     const char *name = onnxl_data_type_name(large->tensor->data_type);
