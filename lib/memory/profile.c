@@ -124,6 +124,8 @@ value_bytes(Profiler *p, uint32_t value)
     known = info->dims[i] != NULL;
   if (!known)
     return true;
+  if (onnxl_arena_exhausted(p->arena))
+    return fail_exhausted(p->arena, p->error);
   const OnnxlIndexValue *v = &p->inference->index->values[value];
   if (v->kind == ONNXL_VALUE_INITIALIZER)
     return onnxl_fail(p->error, ONNXL_ERROR_INVALID, "the size of the initializer '%.*s' does not fit in 64 bits",

@@ -257,20 +257,17 @@ onnxl_shape_rule_concat(OnnxlShapeNode *n)
     move_joined(n);
 }
 
-/* The part [from, from + length) of rank-1 contents. */
+/* The part [from, from + length) of the contents of rank 1, in which it lies. */
 static void
-move_part(OnnxlShapeNode *n, uint32_t output, const OnnxlInfo *input, OnnxlExpr from, OnnxlExpr length)
+move_part(OnnxlShapeNode *n, uint32_t output, const OnnxlInfo *input, int64_t from, int64_t length)
 {
-  int64_t start, count;
-  if ((!input->has_contents && !input->reals) || input->rank != 1 || !from || !length ||
-      !onnxl_expr_is_int(from, &start) || !onnxl_expr_is_int(length, &count) || start < 0 || count < 0 ||
-      count > input->n_contents || start > (int64_t)input->n_contents - count)
+  if ((!input->has_contents && !input->reals) || input->rank != 1)
     return;
-  uint32_t *map = ONNXL_NEW_ARRAY(n->arena, uint32_t, (size_t)count);
-  for (int64_t i = 0; map && i < count; i++)
-    map[i] = (uint32_t)(start + i);
+  uint32_t *map = ONNXL_NEW_ARRAY(n->arena, uint32_t, (size_t)length);
+  for (int64_t i = 0; map && i < length; i++)
+    map[i] = (uint32_t)(from + i);
   if (map)
-    onnxl_shape_move(n, output, input, map, (uint64_t)count);
+    onnxl_shape_move(n, output, input, map, (uint64_t)length);
 }
 
 /* Sizes of the parts: given, or equal ones. */
@@ -334,14 +331,21 @@ onnxl_shape_rule_split(OnnxlShapeNode *n)
   if (!input || !sizes || n->n_outputs == 0 || !onnxl_shape_axis(n, onnxl_shape_int(n, "axis"), input->rank, &axis) ||
       !split_sizes(n, input->dims[axis], sizes))
     return;
-  OnnxlExpr from = onnxl_shape_lit(n, 0);
+  /* Where the contents of a part start; a sum of symbols would get longer from part to part. */
+  int64_t from = 0;
   for (uint32_t i = 0; i < n->n_outputs; i++) {
     OnnxlExpr *dims = onnxl_shape_output(n, i, input->rank);
     for (uint32_t k = 0; k < input->rank; k++)
       dims[k] = k == axis ? sizes[i] : input->dims[k];
     onnxl_shape_at_most(n, i, axis, input->dims[axis]);
-    move_part(n, i, input, from, sizes[i]);
-    from = onnxl_expr_add(n->pool, from, sizes[i]);
+    int64_t length;
+    if (from >= 0 && sizes[i] && onnxl_expr_is_int(sizes[i], &length) && length >= 0 &&
+        length <= input->n_contents - from) {
+      move_part(n, i, input, from, length);
+      from += length;
+    } else {
+      from = -1;
+    }
   }
 }
 

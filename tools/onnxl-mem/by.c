@@ -66,16 +66,43 @@ write_groups(Group *groups, size_t n, const char *title, uint32_t top, const Onn
   return true;
 }
 
+typedef struct Named {
+  OnnxlStr op;
+  uint32_t node;
+} Named;
+
+static int
+by_op(const void *a, const void *b)
+{
+  const Named *x = a, *y = b;
+  int order = onnxl_str_compare(x->op, y->op);
+
+  return order ? order : x->node < y->node ? -1 : x->node > y->node;
+}
+
+uint32_t *
+onnxl_mem_nodes_by_op(const OnnxlIndexNode *nodes, uint32_t n)
+{
+  g_autofree Named *named = g_new(Named, MAX(n, 1));
+  uint32_t *ids = g_new(uint32_t, MAX(n, 1));
+
+  for (uint32_t i = 0; i < n; i++)
+    named[i] = (Named){ nodes[i].proto->op_type, i };
+  onnxl_sort(named, n, sizeof *named, by_op);
+  for (uint32_t i = 0; i < n; i++)
+    ids[i] = named[i].node;
+  return ids;
+}
+
 bool
 onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format, OnnxlOutput *out,
                     GError **error)
 {
   OnnxlExprPool *pool = memory->inference->pool;
   OnnxlExpr zero = onnxl_expr_int(pool, 0);
-  GArray *groups = g_array_new(FALSE, TRUE, sizeof(Group));
-  GHashTable *places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GArray) groups = g_array_new(FALSE, TRUE, sizeof(Group));
 
-  if (by == ONNXL_MEM_BY_TAG)
+  if (by == ONNXL_MEM_BY_TAG) {
     for (OnnxlTag tag = 0; tag < ONNXL_N_TAGS; tag++) {
       Group group = { .name = onnxl_str(tag == ONNXL_TAG_NONE ? "untagged" : onnxl_tag_name(tag)), .bytes = zero };
       for (uint32_t i = 0; i < memory->n_nodes; i++) {
@@ -86,27 +113,19 @@ onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, Onnx
       if (group.n_nodes > 0)
         g_array_append_val(groups, group);
     }
-  for (uint32_t i = 0; by == ONNXL_MEM_BY_OP && i < memory->n_nodes; i++) {
-    OnnxlStr op = memory->inference->index->nodes[i].proto->op_type;
-    char *key = g_strndup(op.data, op.size);
-    gpointer place = g_hash_table_lookup(places, key);
-    if (!place) {
-      Group group = { .name = op, .bytes = zero };
+  } else {
+    const OnnxlIndexNode *nodes = memory->inference->index->nodes;
+    g_autofree uint32_t *ids = onnxl_mem_nodes_by_op(nodes, memory->n_nodes);
+    for (uint32_t first = 0, last; first < memory->n_nodes; first = last) {
+      Group group = { .name = nodes[ids[first]].proto->op_type, .bytes = zero };
+      for (last = first; last < memory->n_nodes && onnxl_str_equal(nodes[ids[last]].proto->op_type, group.name); last++)
+        group.bytes = onnxl_expr_add(pool, group.bytes, memory->nodes[ids[last]].output_allocation);
+      group.n_nodes = last - first;
       g_array_append_val(groups, group);
-      place = GUINT_TO_POINTER(groups->len);
-      g_hash_table_insert(places, key, place);
-    } else {
-      g_free(key);
     }
-    Group *group = &g_array_index(groups, Group, GPOINTER_TO_UINT(place) - 1);
-    group->n_nodes++;
-    group->bytes = onnxl_expr_add(pool, group->bytes, memory->nodes[i].output_allocation);
   }
-  bool good = write_groups((Group *)groups->data, groups->len, by == ONNXL_MEM_BY_OP ? "op" : "tag", top,
-                           memory->inference, format, out, error);
-  g_hash_table_destroy(places);
-  g_array_free(groups, TRUE);
-  return good;
+  return write_groups((Group *)groups->data, groups->len, by == ONNXL_MEM_BY_OP ? "op" : "tag", top, memory->inference,
+                      format, out, error);
 }
 
 typedef struct Total {

@@ -42,40 +42,21 @@ row_of(uint32_t node, OnnxlStr op, uint32_t n_nodes, const OnnxlCost *cost)
   };
 }
 
-/* Node ids grouped by operator: stable, in the order of names. */
-typedef struct Named {
-  OnnxlStr op;
-  uint32_t node;
-} Named;
-
-static int
-by_name(const void *a, const void *b)
-{
-  const Named *x = a, *y = b;
-  int order = onnxl_str_compare(x->op, y->op);
-
-  return order ? order : x->node < y->node ? -1 : x->node > y->node;
-}
-
 static bool
 fill_by_op(Rows *rows, const OnnxlInference *inference, const OnnxlCosts *costs, GError **error)
 {
-  g_autofree Named *named = g_new(Named, MAX(costs->n_nodes, 1));
-  g_autofree uint32_t *ids = g_new(uint32_t, MAX(costs->n_nodes, 1));
+  const OnnxlIndexNode *nodes = inference->index->nodes;
+  g_autofree uint32_t *ids = onnxl_mem_nodes_by_op(nodes, costs->n_nodes);
 
-  for (uint32_t i = 0; i < costs->n_nodes; i++)
-    named[i] = (Named){ inference->index->nodes[i].proto->op_type, i };
-  onnxl_sort(named, costs->n_nodes, sizeof *named, by_name);
-  for (uint32_t i = 0; i < costs->n_nodes; i++)
-    ids[i] = named[i].node;
   for (uint32_t first = 0, last; first < costs->n_nodes; first = last) {
+    OnnxlStr op = nodes[ids[first]].proto->op_type;
     OnnxlCost sum;
     uint32_t unknown;
-    for (last = first + 1; last < costs->n_nodes && onnxl_str_equal(named[first].op, named[last].op);)
+    for (last = first + 1; last < costs->n_nodes && onnxl_str_equal(op, nodes[ids[last]].proto->op_type);)
       last++;
     if (!onnxl_costs_sum(costs, rows->pool, ids + first, last - first, &sum, &unknown, error))
       return false;
-    rows->items[rows->count++] = row_of(ONNXL_NONE, named[first].op, last - first, &sum);
+    rows->items[rows->count++] = row_of(ONNXL_NONE, op, last - first, &sum);
   }
   return true;
 }

@@ -51,6 +51,10 @@ bool onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, cons
 bool onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
                            OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Ids of the first n nodes by operator, in the order of names, and of one operator in the order of the graph. Returns:
+ * owned. */
+uint32_t *onnxl_mem_nodes_by_op(const OnnxlIndexNode *nodes, uint32_t n);
+
 /* --by=op and --by=tag: bytes that are made, summed up. top: that many rows at most, 0 for all. */
 typedef enum OnnxlMemBy { ONNXL_MEM_BY_NODE, ONNXL_MEM_BY_OP, ONNXL_MEM_BY_TAG } OnnxlMemBy;
 bool onnxl_mem_report_by(const OnnxlMemory *memory, OnnxlMemBy by, uint32_t top, OnnxlReportFormat format,
