@@ -36,6 +36,8 @@ typedef struct Profiler {
   bool *freed; /* by value id */
   const OnnxlMemory **calls;
   OnnxlGraphPeak *graphs;
+  const uint32_t *peak_nodes; /* of the main graph */
+  uint32_t n_peak_nodes;
   const OnnxlBucket *recent[64]; /* by hash */
 } Profiler;
 
@@ -433,6 +435,23 @@ profile_node(Profiler *p, State *state, uint32_t id, OnnxlNodeMemory *memory)
   return !onnxl_arena_exhausted(p->arena) || fail_exhausted(p->arena, p->error);
 }
 
+/* The amounts of the peak are in the order of the first nodes that have them. */
+static bool
+find_peak_nodes(Profiler *p, const OnnxlPeak *peak, const OnnxlNodeMemory *nodes, uint32_t n_nodes)
+{
+  size_t count = peak->unknown ? 0 : peak->count;
+  uint32_t *found = ONNXL_NEW_ARRAY(p->arena, uint32_t, count);
+
+  if (!found)
+    return fail_exhausted(p->arena, p->error);
+  p->n_peak_nodes = 0;
+  for (uint32_t i = 0; i < n_nodes && p->n_peak_nodes < count; i++)
+    if (nodes[i].total == peak->items[p->n_peak_nodes])
+      found[p->n_peak_nodes++] = i;
+  p->peak_nodes = found;
+  return true;
+}
+
 /* Profiles a graph. nodes: filled by position in the graph, may be NULL. */
 static bool
 profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *ret_peak, uint32_t *ret_peak_node)
@@ -459,7 +478,7 @@ profile_graph(Profiler *p, uint32_t graph, OnnxlNodeMemory *nodes, OnnxlExpr *re
   *ret_peak = onnxl_peak_get(&totals);
   *ret_peak_node = *ret_peak && totals.count == 1 ? largest : ONNXL_NONE;
   p->graphs[graph] = (OnnxlGraphPeak){ *ret_peak, *ret_peak_node };
-  return true;
+  return !nodes || find_peak_nodes(p, &totals, nodes, g->n_nodes);
 }
 
 /* Values of nested graphs that the node around them counts, and of a function body that its caller does. */
@@ -534,6 +553,8 @@ memory_new(const OnnxlInference *inference, const OnnxlMemoryOptions *options, c
   if (!profile_graph(&p, 0, nodes, &memory->peak, &memory->peak_node))
     return NULL;
   memory->calls = p.calls;
+  memory->peak_nodes = p.peak_nodes;
+  memory->n_peak_nodes = p.n_peak_nodes;
   if (onnxl_possible_find(memory, arena))
     return memory;
   fail_exhausted(arena, error);

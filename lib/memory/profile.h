@@ -75,6 +75,8 @@ struct OnnxlMemory {
   uint32_t n_nodes;
   OnnxlExpr peak;               /* the largest total; 0 for a graph without nodes; NULL when not known */
   uint32_t peak_node;           /* that has it; ONNXL_NONE when it depends on the symbols */
+  const uint32_t *peak_nodes;   /* that can have it for some assignment: the first with each total, in order */
+  uint32_t n_peak_nodes;        /* 0 when the peak is not known */
   const OnnxlGraphPeak *graphs; /* by graph id: of one trip through a nested graph, without what it captures */
   const OnnxlTag *tags;         /* by value id */
   const uint32_t *reuse;        /* by value id: the value whose buffer it takes over, or ONNXL_NONE */

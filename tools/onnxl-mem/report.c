@@ -4,6 +4,9 @@
 #include "support/error.h"
 #include "support/json.h"
 
+/* That are named behind a peak. */
+#define MAX_PEAK_NODES 8
+
 bool
 onnxl_mem_lookup(void *data, OnnxlStr name, int64_t *ret_value)
 {
@@ -149,6 +152,23 @@ table_bucket(OnnxlTable *table, OnnxlExprPool *pool, const OnnxlBucket *bucket, 
   onnxl_table_end(table);
 }
 
+/* " at node 2 (Transpose) or 6 (Shape)": those that can have the peak, some of them when they are many. */
+static void
+print_peak_nodes(const OnnxlMemory *memory, OnnxlOutput *out)
+{
+  const OnnxlIndexNode *nodes = memory->inference->index->nodes;
+  uint32_t n = memory->n_peak_nodes, shown = n <= MAX_PEAK_NODES ? n : MAX_PEAK_NODES;
+
+  for (uint32_t i = 0; i < shown; i++)
+    onnxl_output_printf(out, "%s%u (%.*s)",
+                        i == 0                       ? " at node "
+                        : i == n - 1                 ? " or "
+                                                     : ", ",
+                        memory->peak_nodes[i], ONNXL_ARG(nodes[memory->peak_nodes[i]].proto->op_type));
+  if (shown < n)
+    onnxl_output_printf(out, " or %u others", n - shown);
+}
+
 static void
 report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, const OnnxlExpr *workspaces,
              OnnxlReportFormat format, OnnxlOutput *out)
@@ -188,9 +208,7 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
   OnnxlExpr upper = onnxl_memory_upper(memory->inference, memory->peak, NULL, NULL);
   onnxl_output_text(out, upper && upper != memory->peak ? "peak: <= " : "peak: ");
   onnxl_expr_print(out, upper ? upper : memory->peak);
-  if (memory->peak_node != ONNXL_NONE)
-    onnxl_output_printf(out, " at node %u (%.*s)", memory->peak_node,
-                        ONNXL_ARG(memory->inference->index->nodes[memory->peak_node].proto->op_type));
+  print_peak_nodes(memory, out);
   onnxl_output_char(out, '\n');
   OnnxlExpr external = onnxl_memory_external(memory->inference);
   if (external != onnxl_expr_int(pool, 0))
@@ -365,6 +383,11 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   onnxl_json_key(&json, "total");
   onnxl_mem_json_expr(&json, memory->inference->pool, memory->peak);
   json_bound(&json, memory, "bound", memory->peak);
+  onnxl_json_key(&json, "nodes");
+  onnxl_json_begin_array(&json);
+  for (uint32_t i = 0; i < memory->n_peak_nodes; i++)
+    onnxl_json_int64(&json, memory->peak_nodes[i]);
+  onnxl_json_end_array(&json);
   onnxl_json_end_object(&json);
   onnxl_json_key(&json, "external");
   onnxl_mem_json_expr(&json, memory->inference->pool, onnxl_memory_external(memory->inference));
