@@ -23,7 +23,6 @@ typedef struct Companion {
 typedef enum Placing {
   PLACED,    /* there was no file */
   EXCHANGED, /* the old file has the temporary name now */
-  REPLACED,  /* the old file is gone: neither exchange nor links */
 } Placing;
 
 typedef struct Move {
@@ -37,6 +36,7 @@ struct OnnxlOutputSet {
   OnnxlOutputFile bridge; /* the main file with interim names */
   GPtrArray *companions;  /* Companion */
   GArray *moves;          /* Move, as made */
+  bool no_links;          /* a companion could not be given an interim name */
 };
 
 static void
@@ -115,11 +115,12 @@ onnxl_output_set_add(OnnxlOutputSet *set, const char *path, GError **error)
   return file.fd;
 }
 
+/* What cannot be looked at is handled as if it were there. */
 static bool
 exists(const char *path)
 {
   struct stat status;
-  return lstat(path, &status) == 0;
+  return lstat(path, &status) == 0 || errno != ENOENT;
 }
 
 /* Gives the companion a second name next to its own, which a main file can refer to. False: there are no hard links. */
@@ -156,13 +157,13 @@ finish_companions(OnnxlOutputSet *set, GError **error)
 static bool
 name_companions(OnnxlOutputSet *set, GError **error)
 {
-  bool main_exists = set->main.path && exists(set->main.path), linking = true;
+  bool main_exists = set->main.path && exists(set->main.path);
   for (guint i = 0; i < set->companions->len; i++) {
     Companion *companion = g_ptr_array_index(set->companions, i);
     if (!onnxl_output_file_name(&companion->file, error))
       return false;
-    if (main_exists && linking && exists(companion->file.path))
-      linking = name_interim(companion);
+    if (main_exists && !set->no_links && exists(companion->file.path))
+      set->no_links = !name_interim(companion);
   }
   return true;
 }
@@ -191,23 +192,30 @@ needs_bridge(const OnnxlOutputSet *set)
   return false;
 }
 
-/* Keeps the old file under another name where it cannot be exchanged. The move's temporary name is then that one. */
+/* Where files cannot be exchanged, gives the old one another name first: a second one, or where there are no links,
+ * another one, so that it is missing for a moment. The move's temporary name is then that one. */
 static bool
 replace_with_backup(Move *move)
 {
   char *backup = onnxl_temporary_name(move->path);
-  move->placing = link(move->path, backup) == 0 ? EXCHANGED : REPLACED;
-  if (rename(move->temporary, move->path) < 0) {
-    int saved_errno = errno;
-    if (move->placing == EXCHANGED)
-      unlink(backup);
-    errno = saved_errno;
-    g_free(backup);
-    return false;
+  bool linked = link(move->path, backup) == 0;
+  bool kept = linked || rename(move->path, backup) == 0;
+  bool absent = !kept && errno == ENOENT;
+  bool ok = (kept || absent) && rename(move->temporary, move->path) == 0;
+  int saved_errno = errno;
+  if (kept && !ok && linked)
+    unlink(backup);
+  else if (kept && !ok)
+    (void)!rename(backup, move->path);
+  if (kept && ok) {
+    g_free(move->temporary);
+    move->temporary = g_steal_pointer(&backup);
   }
-  g_free(move->temporary);
-  move->temporary = backup;
-  return true;
+  if (absent)
+    move->placing = PLACED;
+  g_free(backup);
+  errno = saved_errno;
+  return ok;
 }
 
 /* Puts the temporary file of file in its place. The name is the move's from then on. */
@@ -216,13 +224,11 @@ put_in_place(OnnxlOutputSet *set, OnnxlOutputFile *file, GError **error)
 {
   Move move = { file->temporary, file->path, EXCHANGED };
   bool ok = renameat2(AT_FDCWD, move.temporary, AT_FDCWD, move.path, RENAME_EXCHANGE) == 0;
-  if (!ok && (errno == EINVAL || errno == ENOSYS || errno == ENOENT)) {
-    if (!exists(move.path)) {
-      move.placing = PLACED;
-      ok = rename(move.temporary, move.path) == 0;
-    } else {
-      ok = replace_with_backup(&move);
-    }
+  if (!ok && errno == ENOENT) {
+    move.placing = PLACED;
+    ok = rename(move.temporary, move.path) == 0;
+  } else if (!ok && (errno == EINVAL || errno == ENOSYS)) {
+    ok = replace_with_backup(&move);
   }
   file->temporary = move.temporary;
   if (!ok)
@@ -232,6 +238,20 @@ put_in_place(OnnxlOutputSet *set, OnnxlOutputFile *file, GError **error)
   file->slot = -1;
   g_array_append_val(set->moves, move);
   return (file->flags & ONNXL_OUTPUT_NO_SYNC) || onnxl_output_sync_folder(move.path, error);
+}
+
+/* Takes the old main file away while its companions change: no main file is better than one with companions of another.
+ */
+static bool
+set_aside(OnnxlOutputSet *set, GError **error)
+{
+  Move move = { onnxl_temporary_name(set->main.path), set->main.path, EXCHANGED };
+  if (rename(move.path, move.temporary) < 0) {
+    g_free(move.temporary);
+    return onnxl_error_errno(error, errno, "cannot write %s", set->main.name);
+  }
+  g_array_append_val(set->moves, move);
+  return (set->main.flags & ONNXL_OUTPUT_NO_SYNC) || onnxl_output_sync_folder(move.path, error);
 }
 
 static bool
@@ -250,12 +270,9 @@ undo(OnnxlOutputSet *set, GError **error)
 {
   for (guint i = set->moves->len; i-- > 0;) {
     Move *move = &g_array_index(set->moves, Move, i);
-    bool undone = true;
     if (move->placing == PLACED)
-      undone = unlink(move->path) == 0;
-    else if (move->placing == EXCHANGED)
-      undone = rename(move->temporary, move->path) == 0;
-    if (!undone && move->placing == EXCHANGED)
+      unlink(move->path);
+    else if (rename(move->temporary, move->path) < 0)
       g_prefix_error(error, "%s could not be put back and is now %s: ", move->path, move->temporary);
   }
 }
@@ -280,7 +297,7 @@ publish(OnnxlOutputSet *set, GError **error)
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGHUP);
   sigprocmask(SIG_BLOCK, &ends, &before);
-  bool ok = put_companions_in_place(set, false, error) &&
+  bool ok = (!set->no_links || set_aside(set, error)) && put_companions_in_place(set, false, error) &&
             (!set->bridge.path || put_in_place(set, &set->bridge, error)) &&
             put_companions_in_place(set, true, error) && (!set->main.path || put_in_place(set, &set->main, error));
   if (ok)

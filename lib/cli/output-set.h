@@ -5,8 +5,8 @@
  * companion both exist already, that takes an intermediate step: the main file is first replaced by one that names the
  * new companion by an interim name ("NAME.new"), then the companion gets its own name besides, then the main file is
  * replaced by one with that name. What a run that was killed may leave behind is a file too many: NAME.new, or one
- * called .onnxl-DIGITS. (On file systems without hard links the step is missing: killed at the wrong moment, the old
- * main file stands besides a new companion.)
+ * called .onnxl-DIGITS. (On file systems without hard links the step is missing, and the old main file is set aside
+ * instead: killed at the wrong moment, there is none, and the old files are called .onnxl-DIGITS.)
  *
  * Existing files are replaced, never written to: other names of them keep the old bytes. When a run fails, they are put
  * back. Sets that go to one folder at the same time take turns (flock() on the folder): what is left is all of the last
