@@ -7,6 +7,17 @@
 
 #include <glib.h>
 
+/* A path in a folder, good until the next call but one. */
+static inline const char *
+file_in(const char *folder, const char *name)
+{
+  static char *paths[2];
+  static int next;
+  next = !next;
+  g_free(paths[next]);
+  return paths[next] = g_build_filename(folder, name, NULL);
+}
+
 /* Number of entries in the folder: a temporary file that stays behind is counted. */
 static inline size_t
 files_in(const char *folder)

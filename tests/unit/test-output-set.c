@@ -11,15 +11,10 @@
 
 static char folder[] = "/tmp/onnxl-test-XXXXXX";
 
-/* A path in the folder, good until the next call but one. */
 static const char *
 at(const char *name)
 {
-  static char *paths[2];
-  static int next;
-  next = !next;
-  g_free(paths[next]);
-  return paths[next] = g_build_filename(folder, name, NULL);
+  return file_in(folder, name);
 }
 
 static bool
