@@ -268,22 +268,6 @@ read_item(Reader *r, const OnnxlFieldDescriptor *field, const json_t *value, voi
   }
 }
 
-static size_t
-item_size(const OnnxlFieldDescriptor *field)
-{
-  switch (field->kind) {
-  case ONNXL_FIELD_STRING:
-  case ONNXL_FIELD_BYTES:
-    return sizeof(OnnxlStr);
-  case ONNXL_FIELD_FLOAT:
-    return sizeof(float);
-  case ONNXL_FIELD_MESSAGE:
-    return field->message->size;
-  default:
-    return sizeof(int64_t);
-  }
-}
-
 static bool
 read_list(Reader *r, const OnnxlFieldDescriptor *field, const json_t *value, void *member)
 {
@@ -295,7 +279,7 @@ read_list(Reader *r, const OnnxlFieldDescriptor *field, const json_t *value, voi
   if (!json_is_array(value))
     return wrong(r, "expected a list, found %s", kind_of(value));
   if (field->repeated && count > 0 &&
-      !onnxl_list_extend(r->arena, (void **)&list->items, &list->count, item_size(field), count))
+      !onnxl_list_extend(r->arena, (void **)&list->items, &list->count, onnxl_field_item_size(field), count))
     return false;
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_array_get(value, i);

@@ -25,6 +25,19 @@ onnxl_model_free(OnnxlModel *model)
   g_free(model);
 }
 
+const OnnxlFile *
+onnxl_model_file_of(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
+{
+  if (model->file && onnxl_file_locate(model->file, bytes, ret_offset))
+    return model->file;
+  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
+    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
+    if (onnxl_file_locate(file, bytes, ret_offset))
+      return file->fd >= 0 ? file : NULL;
+  }
+  return NULL;
+}
+
 void *
 onnxl_list_extend(OnnxlArena *arena, void **items, size_t *count, size_t item_size, size_t n)
 {

@@ -102,26 +102,12 @@ copy_sparsely(const OnnxlFile *file, uint64_t offset, size_t size, OnnxlOutput *
   return done;
 }
 
-/* The file that bytes lie in, with a descriptor to copy from: the input, or one that a text refers to. NULL: none. */
-static const OnnxlFile *
-find_file(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
-{
-  if (model->file && onnxl_file_locate(model->file, bytes, ret_offset))
-    return model->file;
-  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
-    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
-    if (onnxl_file_locate(file, bytes, ret_offset))
-      return file->fd >= 0 ? file : NULL;
-  }
-  return NULL;
-}
-
 void
 onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr payload)
 {
   uint64_t offset;
   size_t copied = 0;
-  const OnnxlFile *file = out->fd >= 0 ? find_file(model, payload, &offset) : NULL;
+  const OnnxlFile *file = out->fd >= 0 ? onnxl_model_file_of(model, payload, &offset) : NULL;
 
   if (file && onnxl_output_flush(out, "", NULL)) {
     copied = copy_sparsely(file, offset, payload.size, out);
@@ -139,7 +125,7 @@ put_bytes(void *data, const void *bytes, size_t size)
   uint64_t offset;
 
   onnxl_output_write(target->out, bytes, size);
-  if (find_file(model, onnxl_str_n(bytes, size), &offset))
+  if (onnxl_model_file_of(model, onnxl_str_n(bytes, size), &offset))
     target->unreleased += size;
   if (target->unreleased >= RELEASE_STEP) {
     target->unreleased = 0;

@@ -288,6 +288,27 @@ MESSAGES(DEFINE)
 const OnnxlMessageDescriptor *const onnxl_message_descriptors[] = { MESSAGES(REFER) };
 #undef REFER
 
+size_t
+onnxl_field_item_size(const OnnxlFieldDescriptor *field)
+{
+  switch (field->kind) {
+  case ONNXL_FIELD_STRING:
+  case ONNXL_FIELD_BYTES:
+    return sizeof(OnnxlStr);
+  case ONNXL_FIELD_MESSAGE:
+    return field->message->size;
+  case ONNXL_FIELD_INT64:
+    return sizeof(int64_t);
+  case ONNXL_FIELD_FLOAT:
+    return sizeof(float);
+  case ONNXL_FIELD_INT32:
+  case ONNXL_FIELD_ENUM:
+    return sizeof(int32_t);
+  default:
+    return 1;
+  }
+}
+
 const OnnxlFieldDescriptor *
 onnxl_field_by_number(const OnnxlMessageDescriptor *message, uint32_t number)
 {

@@ -82,6 +82,9 @@ onnxl_field_member(const OnnxlFieldDescriptor *field, const void *message)
   return (char *)message + field->offset;
 }
 
+/* Bytes of an item in a list: the field is repeated, or packed, which is a list of bytes. */
+size_t onnxl_field_item_size(const OnnxlFieldDescriptor *field);
+
 /* True when two messages are equal field by field: presence, order in lists, unknown fields; packed numbers by value.
  */
 bool onnxl_message_equal(const OnnxlMessageDescriptor *descriptor, const void *a, const void *b);

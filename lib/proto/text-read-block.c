@@ -123,28 +123,6 @@ read_item(OnnxlReader *r, void *data)
   return false;
 }
 
-/* Bytes of an item in the list of a field. */
-static size_t
-item_size(const OnnxlFieldDescriptor *field)
-{
-  switch (field->kind) {
-  case ONNXL_FIELD_STRING:
-  case ONNXL_FIELD_BYTES:
-    return sizeof(OnnxlStr);
-  case ONNXL_FIELD_INT64:
-    return sizeof(int64_t);
-  case ONNXL_FIELD_FLOAT:
-    return sizeof(float);
-  case ONNXL_FIELD_INT32:
-  case ONNXL_FIELD_ENUM:
-    return sizeof(int32_t);
-  case ONNXL_FIELD_MESSAGE:
-    return field->message->size;
-  default: /* packed: the list is its bytes */
-    return 1;
-  }
-}
-
 static bool
 is_packed(const OnnxlFieldDescriptor *field)
 {
@@ -177,7 +155,7 @@ read_list(OnnxlReader *r, const OnnxlFieldDescriptor *field, void *member)
     /* All lists are laid out alike. */
     OnnxlStrList *list = member;
     list->items = items;
-    list->count = size / item_size(field);
+    list->count = size / onnxl_field_item_size(field);
   }
   return ok;
 }

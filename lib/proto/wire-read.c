@@ -220,26 +220,6 @@ known_field(const Reader *reader, const OnnxlMessageDescriptor *descriptor, cons
   return NULL;
 }
 
-static size_t
-item_size(const OnnxlFieldDescriptor *field)
-{
-  switch (field->kind) {
-  case ONNXL_FIELD_MESSAGE:
-    return field->message->size;
-  case ONNXL_FIELD_STRING:
-  case ONNXL_FIELD_BYTES:
-    return sizeof(OnnxlStr);
-  case ONNXL_FIELD_FLOAT:
-    return sizeof(float);
-  case ONNXL_FIELD_INT32:
-  case ONNXL_FIELD_ENUM:
-  case ONNXL_FIELD_INT64:
-    return sizeof(int64_t);
-  default: /* packed */
-    return 1;
-  }
-}
-
 /* Bytes that a value of a packed list, found unpacked, takes in it. */
 static size_t
 packed_size(const Field *field)
@@ -313,7 +293,7 @@ extend_list(Reader *reader, Walk *walk, const OnnxlFieldDescriptor *known, const
   /* A list that was left and is met again is counted to the end of the message, once; pieces of a packed list and
    * unknown fields are rare enough to be counted so at once. */
   bool all = !known || is_packed(known) || list->count > 0;
-  size_t size = known ? item_size(known) : sizeof(OnnxlUnknownField);
+  size_t size = known ? onnxl_field_item_size(known) : sizeof(OnnxlUnknownField);
   size_t more, total;
 
   if (!count_items(reader, walk, known, met, all, &more))

@@ -24,20 +24,6 @@ typed_bytes(const OnnxlTensor *tensor, bool *ret_varints)
   return ONNXL_STR("");
 }
 
-/* The open file whose mapping the bytes lie in. */
-static const OnnxlFile *
-locate(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset)
-{
-  if (model->file && onnxl_file_locate(model->file, bytes, ret_offset))
-    return model->file;
-  for (guint i = 0; model->data_files && i < model->data_files->len; i++) {
-    const OnnxlFile *file = g_ptr_array_index(model->data_files, i);
-    if (onnxl_file_locate(file, bytes, ret_offset))
-      return file->fd >= 0 ? file : NULL;
-  }
-  return NULL;
-}
-
 OnnxlPayload
 onnxl_payload_inline(const OnnxlModel *model, const OnnxlTensorView *view)
 {
@@ -53,7 +39,7 @@ onnxl_payload_inline(const OnnxlModel *model, const OnnxlTensorView *view)
     payload.element = bits < 8 ? 1 : bits / 8;
     return payload;
   }
-  const OnnxlFile *file = locate(model, payload.bytes, &offset);
+  const OnnxlFile *file = onnxl_model_file_of(model, payload.bytes, &offset);
   if (file) {
     payload.kind = ONNXL_PAYLOAD_FILE;
     payload.place = (OnnxlCopyPlace){ file->fd, offset, file->name };
