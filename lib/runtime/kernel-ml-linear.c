@@ -115,15 +115,8 @@ run_ml_linear_classifier(OnnxlKernelContext *context, GError **error)
   if (!scores || !z)
     return false;
   for (int64_t r = 0; r < rows.n; r++) {
-    int64_t top;
     linear_scores(&linear, rows.data + r * rows.n_features, rows.n_features, scores);
-    if (linear.n_targets == 1)
-      top = onnxl_ml_one_score(transform, &labels, scores[0], scores);
-    else {
-      top = onnxl_ml_top(scores, labels.n);
-      onnxl_ml_apply(transform, scores, labels.n);
-    }
-    onnxl_ml_set_label(&labels, y, r, top);
+    onnxl_ml_set_label(&labels, y, r, onnxl_ml_classify(transform, &labels, linear.n_targets, scores));
     onnxl_ml_store(z, r, scores, labels.n);
   }
   return true;
@@ -358,16 +351,9 @@ classify_linear_svm(OnnxlKernelContext *context, const Svm *svm, const OnnxlMlLa
     return false;
   for (int64_t r = 0; r < rows->n; r++) {
     const double *row = rows->data + r * rows->n_features;
-    int64_t top;
     for (int64_t i = 0; i < labels->n; i++)
       scores[i] = dot(row, svm->coefficients.items + i * rows->n_features, rows->n_features) + svm->rho.items[0];
-    if (labels->n == 1)
-      top = onnxl_ml_one_score(transform, labels, scores[0], scores);
-    else {
-      top = onnxl_ml_top(scores, labels->n);
-      onnxl_ml_apply(transform, scores, labels->n);
-    }
-    onnxl_ml_set_label(labels, y, r, top);
+    onnxl_ml_set_label(labels, y, r, onnxl_ml_classify(transform, labels, labels->n, scores));
     onnxl_ml_store(z, r, scores, labels->n);
   }
   return true;

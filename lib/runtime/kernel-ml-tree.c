@@ -631,11 +631,11 @@ is_binary(const Ensemble *ensemble, const OnnxlMlLabels *labels, bool *ret_all_p
 }
 
 static int64_t
-classify_binary(OnnxlMlTransform transform, const OnnxlMlLabels *labels, double score, bool all_positive,
-                double scores[2])
+classify_binary(OnnxlMlTransform transform, const OnnxlMlLabels *labels, bool all_positive, double scores[2])
 {
+  double score = scores[0];
   if (transform != ONNXL_ML_NONE || !all_positive)
-    return onnxl_ml_one_score(transform, labels, score, scores);
+    return onnxl_ml_classify(transform, labels, 1, scores);
   scores[0] = 1 - score;
   scores[1] = score;
   return score > 0.5;
@@ -665,18 +665,11 @@ run_ml_tree_classifier(OnnxlKernelContext *context, GError **error)
   if (!rows || !scores || !has_score || !z)
     return false;
   for (int64_t r = 0; r < n_rows; r++) {
-    int64_t top;
     evaluate(&ensemble, rows + r * n_features, scores, has_score, labels.n);
     for (int64_t i = 0; i < labels.n; i++)
       scores[i] += base_value(&base, i);
-    if (binary)
-      top = classify_binary(transform, &labels, scores[0], all_positive, scores);
-    else if (labels.n == 1)
-      top = onnxl_ml_one_score(transform, &labels, scores[0], scores);
-    else {
-      top = onnxl_ml_top(scores, labels.n);
-      onnxl_ml_apply(transform, scores, labels.n);
-    }
+    int64_t top = binary ? classify_binary(transform, &labels, all_positive, scores)
+                         : onnxl_ml_classify(transform, &labels, labels.n, scores);
     onnxl_ml_set_label(&labels, y, r, top);
     onnxl_ml_store(z, r, scores, labels.n);
   }

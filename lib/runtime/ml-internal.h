@@ -22,9 +22,6 @@ void onnxl_ml_apply(OnnxlMlTransform transform, double *scores, int64_t n);
 
 double onnxl_ml_logistic(double value);
 
-/* Index of the first largest of the n > 0 scores as they are returned, which is rounded to float. */
-int64_t onnxl_ml_top(const double *scores, int64_t n);
-
 /* x is [N,C], or [C] for one row. */
 bool onnxl_ml_rows(const OnnxlKernelContext *context, const OnnxlValue *x, int64_t *ret_rows, int64_t *ret_features,
                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -47,9 +44,10 @@ OnnxlValue *onnxl_ml_label_output(OnnxlKernelContext *context, const OnnxlMlLabe
 /* Element row becomes the label of class index; -1 = none of the classes, which is 0 or the empty text. */
 void onnxl_ml_set_label(const OnnxlMlLabels *labels, OnnxlValue *y, int64_t row, int64_t index);
 
-/* For models that have one score for one or two classes: a positive score stands for the last class. Returns the index
- * of the class; scores gets labels->n transformed scores. */
-int64_t onnxl_ml_one_score(OnnxlMlTransform transform, const OnnxlMlLabels *labels, double score, double scores[2]);
+/* The index of the class of a row that has a score for each label: that of the first largest as they are returned, which
+ * is rounded to float. A single score is for one or two classes: the last one when it is positive. scores has room for
+ * two at least and gets labels->n transformed scores. */
+int64_t onnxl_ml_classify(OnnxlMlTransform transform, const OnnxlMlLabels *labels, int64_t n_scores, double *scores);
 
 /* Rounds a row of scores to a tensor of floats. */
 void onnxl_ml_store(OnnxlValue *z, int64_t row, const double *scores, int64_t n);

@@ -73,16 +73,6 @@ onnxl_ml_apply(OnnxlMlTransform transform, double *scores, int64_t n)
   }
 }
 
-int64_t
-onnxl_ml_top(const double *scores, int64_t n)
-{
-  int64_t top = 0;
-  for (int64_t i = 1; i < n; i++)
-    if ((float)scores[i] > (float)scores[top])
-      top = i;
-  return top;
-}
-
 bool
 onnxl_ml_rows(const OnnxlKernelContext *context, const OnnxlValue *x, int64_t *ret_rows, int64_t *ret_features,
               GError **error)
@@ -124,14 +114,37 @@ onnxl_ml_set_label(const OnnxlMlLabels *labels, OnnxlValue *y, int64_t row, int6
     ((int64_t *)y->data)[row] = index < 0 ? 0 : labels->ints.items[index];
 }
 
-int64_t
-onnxl_ml_one_score(OnnxlMlTransform transform, const OnnxlMlLabels *labels, double score, double scores[2])
+/* A single score, which stands for the last class when it is positive. */
+static int64_t
+classify_one(OnnxlMlTransform transform, const OnnxlMlLabels *labels, double scores[2])
 {
-  bool positive = score > 0;
-  scores[0] = labels->n == 1 ? score : -score;
-  scores[1] = score;
+  bool positive = scores[0] > 0;
+  scores[1] = scores[0];
+  if (labels->n > 1)
+    scores[0] = -scores[0];
   onnxl_ml_apply(transform, scores, labels->n);
   return positive ? labels->n - 1 : labels->n - 2;
+}
+
+/* The first largest of the scores as floats. */
+static int64_t
+top_of(const double *scores, int64_t n)
+{
+  int64_t top = 0;
+  for (int64_t i = 1; i < n; i++)
+    if ((float)scores[i] > (float)scores[top])
+      top = i;
+  return top;
+}
+
+int64_t
+onnxl_ml_classify(OnnxlMlTransform transform, const OnnxlMlLabels *labels, int64_t n_scores, double *scores)
+{
+  if (n_scores == 1)
+    return classify_one(transform, labels, scores);
+  int64_t top = top_of(scores, labels->n);
+  onnxl_ml_apply(transform, scores, labels->n);
+  return top;
 }
 
 void
