@@ -136,13 +136,10 @@ write_text(OnnxlOutput *out, const OnnxlReportStyle *style, const OnnxlDiag *dia
 }
 
 static void
-write_optional(OnnxlJson *json, const char *key, const char *text)
+write_member(OnnxlJson *json, const char *key, const char *text)
 {
   onnxl_json_key(json, key);
-  if (text)
-    onnxl_json_text(json, text);
-  else
-    onnxl_json_null(json);
+  onnxl_json_text(json, text);
 }
 
 static void
@@ -152,10 +149,10 @@ write_json(OnnxlOutput *out, const OnnxlReportStyle *style, const OnnxlDiag *dia
   OnnxlJson json;
   onnxl_json_init(&json, out, 0);
   onnxl_json_begin_object(&json);
-  write_optional(&json, "tool", style->tool);
-  write_optional(&json, "severity", severity_names[diag->severity]);
-  write_optional(&json, "id", onnxl_diag_id_text(diag->id));
-  write_optional(&json, "file", where->file);
+  write_member(&json, "tool", style->tool);
+  write_member(&json, "severity", severity_names[diag->severity]);
+  write_member(&json, "id", onnxl_diag_id_text(diag->id));
+  write_member(&json, "file", where->file);
   if (where->line > 0) {
     onnxl_json_key(&json, "line");
     onnxl_json_uint64(&json, where->line);
@@ -169,8 +166,8 @@ write_json(OnnxlOutput *out, const OnnxlReportStyle *style, const OnnxlDiag *dia
     onnxl_json_uint64(&json, where->offset);
   }
   if (where->path)
-    write_optional(&json, "path", where->path);
-  write_optional(&json, "message", diag->message);
+    write_member(&json, "path", where->path);
+  write_member(&json, "message", diag->message);
   onnxl_json_end_object(&json);
   onnxl_json_end(&json);
 }
@@ -203,10 +200,10 @@ onnxl_report_error(OnnxlOutput *out, const OnnxlReportStyle *style, const GError
     OnnxlJson json;
     onnxl_json_init(&json, out, 0);
     onnxl_json_begin_object(&json);
-    write_optional(&json, "tool", style->tool);
-    write_optional(&json, "severity", "error");
-    write_optional(&json, "id", NULL);
-    write_optional(&json, "message", error->message);
+    write_member(&json, "tool", style->tool);
+    write_member(&json, "severity", "error");
+    write_member(&json, "id", NULL);
+    write_member(&json, "message", error->message);
     onnxl_json_end_object(&json);
     onnxl_json_end(&json);
     return;

@@ -209,10 +209,7 @@ onnxl_value_json_fields(OnnxlJson *json, const OnnxlValue *value, int64_t limit)
   const char *type = value ? onnxl_data_type_name(value->elem_type) : NULL;
   bool has_dims = value && (value->kind == ONNXL_KIND_TENSOR || value->kind == ONNXL_KIND_SPARSE_TENSOR);
   onnxl_json_key(json, "dtype");
-  if (type)
-    onnxl_json_text(json, type);
-  else
-    onnxl_json_null(json);
+  onnxl_json_text(json, type);
   onnxl_json_key(json, "shape");
   if (has_dims) {
     onnxl_json_begin_array(json);

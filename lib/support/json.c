@@ -159,7 +159,10 @@ onnxl_json_string(OnnxlJson *json, OnnxlStr text)
 void
 onnxl_json_text(OnnxlJson *json, const char *text)
 {
-  onnxl_json_string(json, onnxl_str(text));
+  if (text)
+    onnxl_json_string(json, onnxl_str(text));
+  else
+    onnxl_json_null(json);
 }
 
 void

@@ -25,7 +25,7 @@ void onnxl_json_end_array(OnnxlJson *json);
 void onnxl_json_key(OnnxlJson *json, const char *key);
 void onnxl_json_key_str(OnnxlJson *json, OnnxlStr key);
 
-/* Text as a string. Bytes that are not UTF-8 become U+FFFD. */
+/* Text as a string, NULL as null. Bytes that are not UTF-8 become U+FFFD. */
 void onnxl_json_string(OnnxlJson *json, OnnxlStr text);
 void onnxl_json_text(OnnxlJson *json, const char *text);
 

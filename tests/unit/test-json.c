@@ -72,6 +72,9 @@ test_strings(void)
   onnxl_json_text(&json, "a\xff\xc3");
   CU_ASSERT_TRUE(wrote(&out, "\"a\xef\xbf\xbd\xef\xbf\xbd\""));
   onnxl_json_init(&json, &out, 0);
+  onnxl_json_text(&json, NULL);
+  CU_ASSERT_TRUE(wrote(&out, "null"));
+  onnxl_json_init(&json, &out, 0);
   onnxl_json_begin_array(&json);
   onnxl_json_bytes(&json, ONNXL_STR("ok"));
   onnxl_json_bytes(&json, ONNXL_STR("\xff"));

@@ -180,8 +180,8 @@ print_first(const Entry *entry, OnnxlOutput *out)
 static void
 print_table(const Comparison *comparison, OnnxlReportFormat format, OnnxlOutput *out)
 {
-  static const OnnxlColumn columns[] = { { "node", true },         { "op", false },         { "name", false },
-                                         { "type", false },        { "beyond", true },      { "elements", true },
+  static const OnnxlColumn columns[] = { { "node", true },         { "op", false },          { "name", false },
+                                         { "type", false },        { "beyond", true },       { "elements", true },
                                          { "max_absolute", true }, { "max_relative", true }, { "path", false } };
   /* Without --nested all paths are empty. */
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - !exec_options.nested);
@@ -225,10 +225,7 @@ print_json(const Comparison *comparison, uint32_t compared, uint32_t differing, 
   onnxl_json_key(&json, "differing");
   onnxl_json_uint64(&json, differing);
   onnxl_json_key(&json, "first");
-  if (first)
-    onnxl_json_text(&json, first->name);
-  else
-    onnxl_json_null(&json);
+  onnxl_json_text(&json, first ? first->name : NULL);
   if (first && *first->place) {
     onnxl_json_key(&json, "first_path");
     onnxl_json_text(&json, first->place);

@@ -273,15 +273,9 @@ print_json(void *data, const Report *report, const Place *place)
     onnxl_json_text(json, place->graph);
   }
   onnxl_json_key(json, "type");
-  if (kind)
-    onnxl_json_text(json, kind);
-  else
-    onnxl_json_null(json);
+  onnxl_json_text(json, kind);
   onnxl_json_key(json, "dtype");
-  if (type)
-    onnxl_json_text(json, type);
-  else
-    onnxl_json_null(json);
+  onnxl_json_text(json, type);
   onnxl_json_key(json, "shape");
   if (!dims)
     onnxl_json_null(json);
