@@ -120,24 +120,33 @@ pack_items(const Reader *reader, const OnnxlType *element, GPtrArray *items)
   return onnxl_value_new_sequence(reader->allocator, kind, elem_type, (OnnxlValue **)items->pdata, items->len);
 }
 
+/* The next value in a SequenceProto or OptionalProto, whose numbers are alike: tensor 3, sequence 5, map 6, optional 7.
+ * *ret_item: owned; NULL: no other one follows. */
+static bool
+next_item(Reader *reader, OnnxlStr *bytes, const OnnxlType *element, OnnxlValue **ret_item, GError **error)
+{
+  Field field;
+  bool more;
+  *ret_item = NULL;
+  do {
+    if (!next_field(reader, bytes, &field, &more, error))
+      return false;
+    if (!more)
+      return true;
+  } while (field.wire_type != 2 || field.number < 3 || field.number == 4 || field.number > 7);
+  *ret_item =
+    field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
+  return *ret_item != NULL;
+}
+
 static OnnxlValue *
 read_sequence(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError **error)
 {
   GPtrArray *items = g_ptr_array_new_with_free_func((GDestroyNotify)onnxl_value_unref);
-  OnnxlValue *result = NULL;
-  bool good = true, more = true;
-  while (good && more) {
-    Field field;
-    good = next_field(reader, &bytes, &field, &more, error);
-    /* tensor_values 3, sequence_values 5, map_values 6, optional_values 7 */
-    if (!good || !more || field.wire_type != 2 || field.number < 3 || field.number == 4 || field.number > 7)
-      continue;
-    OnnxlValue *item =
-      field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
-    good = item != NULL;
-    if (item)
-      g_ptr_array_add(items, item);
-  }
+  OnnxlValue *result = NULL, *item;
+  bool good;
+  while ((good = next_item(reader, &bytes, element, &item, error)) && item)
+    g_ptr_array_add(items, item);
   if (good)
     result = pack_items(reader, element, items);
   g_ptr_array_free(items, TRUE);
@@ -147,18 +156,12 @@ read_sequence(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError *
 static OnnxlValue *
 read_optional(Reader *reader, OnnxlStr bytes, const OnnxlType *element, GError **error)
 {
-  OnnxlValue *item = NULL;
-  bool good = true, more = true;
-  while (good && more) {
-    Field field;
-    good = next_field(reader, &bytes, &field, &more, error);
-    /* tensor_value 3, sequence_value 5, map_value 6, optional_value 7 */
-    if (!good || !more || field.wire_type != 2 || field.number < 3 || field.number == 4 || field.number > 7)
-      continue;
+  OnnxlValue *item = NULL, *next;
+  bool good;
+  /* Of several the last one counts, as everywhere in protobuf. */
+  while ((good = next_item(reader, &bytes, element, &next, error)) && next) {
     onnxl_value_unref(item);
-    item =
-      field.number == 3 ? read_tensor(reader, field.bytes, error) : read_value(reader, field.bytes, element, error);
-    good = item != NULL;
+    item = next;
   }
   if (!good) {
     onnxl_value_unref(item);
