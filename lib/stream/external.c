@@ -186,6 +186,14 @@ onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i)
   return &file->public;
 }
 
+char *
+onnxl_external_files_path(const OnnxlExternalFiles *files, size_t i)
+{
+  const char *location = onnxl_external_files_get(files, i)->location;
+
+  return strcmp(files->folder, ".") == 0 ? g_strdup(location) : g_build_filename(files->folder, location, NULL);
+}
+
 /* True when path leads through entry, following symbolic links from name to name. Links among the folders need no look:
  * they are not replaced by a file. */
 static bool

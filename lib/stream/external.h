@@ -52,6 +52,9 @@ bool onnxl_external_read(const OnnxlExternalRange *range, void *dest, GError **e
 size_t onnxl_external_files_count(const OnnxlExternalFiles *files);
 const OnnxlExternalFile *onnxl_external_files_get(const OnnxlExternalFiles *files, size_t i);
 
+/* Its path: the location in the folder that is looked in. Returns: owned. */
+char *onnxl_external_files_path(const OnnxlExternalFiles *files, size_t i);
+
 /* True when the location of one of the files, looked up in folder (NULL: where they were opened), is reached through
  * the directory entry path, be it at its end or on the way there along symbolic links: whoever puts another file there
  * takes this one away from a model in folder. Another name (hard link) of the same file is another entry. */

@@ -6,20 +6,16 @@
 
 #include <glib/gstdio.h>
 
+#include "files.h"
 #include "model-text.h"
 #include "support/error.h"
 
 static char folder[] = "/tmp/onnxl-test-XXXXXX";
 
-/* A path in the folder, good until the next call but one. */
 static const char *
 at(const char *name)
 {
-  static char *paths[2];
-  static int next;
-  next = !next;
-  g_free(paths[next]);
-  return paths[next] = g_build_filename(folder, name, NULL);
+  return file_in(folder, name);
 }
 
 static void
@@ -151,6 +147,8 @@ test_use(void)
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     OnnxlExternalFiles *files = onnxl_external_files_new(at("model"), true);
     CU_ASSERT_PTR_NOT_NULL(onnxl_external_open(files, onnxl_str(cases[i].location), ONNXL_STR("w"), NULL));
+    g_autofree char *path = onnxl_external_files_path(files, 0);
+    CU_ASSERT_TRUE(g_str_has_suffix(path, cases[i].location) && g_file_test(path, G_FILE_TEST_EXISTS));
     CU_ASSERT_EQUAL(onnxl_external_files_use(files, NULL, at(cases[i].path)), cases[i].used);
     onnxl_external_files_free(files);
   }

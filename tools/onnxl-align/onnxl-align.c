@@ -201,15 +201,12 @@ align(OnnxlRun *run, OnnxlModel *model, OnnxlExternalFiles *files, GError **erro
 }
 
 static void
-add_inputs(OnnxlRun *run, const char *folder, const OnnxlExternalFiles *files)
+add_inputs(OnnxlRun *run, const OnnxlExternalFiles *files)
 {
   onnxl_run_add_input(run, run->input);
   for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
-    char *path = strcmp(folder, ".") == 0
-                   ? g_strdup(onnxl_external_files_get(files, i)->location)
-                   : g_build_filename(folder, onnxl_external_files_get(files, i)->location, NULL);
+    g_autofree char *path = onnxl_external_files_path(files, i);
     onnxl_run_add_input(run, path);
-    g_free(path);
   }
 }
 
@@ -230,7 +227,7 @@ run_align(OnnxlRun *run, GError **error)
   const char *folder = common->data_dir ? common->data_dir : model->folder;
   OnnxlExternalFiles *files = onnxl_external_files_new(folder, common->allow_symlinks);
   bool ok = check ? onnxl_align_check(run, model, files, &layout, error) : align(run, model, files, error);
-  add_inputs(run, folder, files);
+  add_inputs(run, files);
   onnxl_external_files_free(files);
   onnxl_model_free(model);
   return ok;

@@ -53,12 +53,11 @@ print_checks(GError **error)
 }
 
 static void
-add_inputs(OnnxlRun *run, const char *path, const char *folder, const OnnxlExternalFiles *files)
+add_inputs(OnnxlRun *run, const char *path, const OnnxlExternalFiles *files)
 {
   onnxl_run_add_input(run, path);
   for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
-    const char *location = onnxl_external_files_get(files, i)->location;
-    g_autofree char *name = strcmp(folder, ".") == 0 ? g_strdup(location) : g_build_filename(folder, location, NULL);
+    g_autofree char *name = onnxl_external_files_path(files, i);
     onnxl_run_add_input(run, name);
   }
 }
@@ -76,7 +75,7 @@ check_model(OnnxlRun *run, const char *path, GError **error)
     const char *folder = common->data_dir ? common->data_dir : model->folder;
     OnnxlExternalFiles *files = onnxl_external_files_new(folder, common->allow_symlinks);
     (void)!onnxl_check_model(model, files, onnxl_arena_budget(model->arena), run->sink, &local);
-    add_inputs(run, path, folder, files);
+    add_inputs(run, path, files);
     onnxl_external_files_free(files);
   }
   onnxl_model_free(model);

@@ -111,9 +111,7 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->outputs = g_new0(OnnxlValue *, onnxl_executor_n_outputs(session->executor));
   onnxl_run_add_input(run, path && strcmp(path, "-") != 0 ? path : NULL);
   for (size_t i = 0; i < onnxl_external_files_count(session->plan->external); i++) {
-    const char *folder = common->data_dir ? common->data_dir : session->model->folder;
-    g_autofree char *name =
-      g_build_filename(folder, onnxl_external_files_get(session->plan->external, i)->location, NULL);
+    g_autofree char *name = onnxl_external_files_path(session->plan->external, i);
     onnxl_run_add_input(run, name);
   }
   return true;

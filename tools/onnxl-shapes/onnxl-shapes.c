@@ -75,12 +75,11 @@ read_external(void *data, const OnnxlTensor *tensor, void *dest, size_t size)
 
 /* External files that were read are inputs like the model. */
 static void
-add_inputs(OnnxlRun *run, const OnnxlExternalFiles *files, const char *folder)
+add_inputs(OnnxlRun *run, const OnnxlExternalFiles *files)
 {
   for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
-    char *path = g_build_filename(folder, onnxl_external_files_get(files, i)->location, NULL);
+    g_autofree char *path = onnxl_external_files_path(files, i);
     onnxl_run_add_input(run, path);
-    g_free(path);
   }
 }
 
@@ -146,7 +145,7 @@ run_shapes(OnnxlRun *run, GError **error)
     onnxl_model_check_output(model, run->common.data_dir, run->common.output, error) && edit_model(model, error);
   OnnxlInference *inference = ok ? onnxl_infer(model, &infer_options, model->arena, run->sink, error) : NULL;
   ok = inference != NULL;
-  add_inputs(run, files, folder);
+  add_inputs(run, files);
   bool silent = check && !run->common.output && !run->common.text;
   /* Findings that -Werror made errors come without an error of their own. */
   if (ok && onnxl_diag_errors(run->sink) == 0) {
