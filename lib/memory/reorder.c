@@ -4,13 +4,28 @@
 #include "memory/reorder-internal.h"
 #include "support/error.h"
 
+/* Without values of symbols the first of some that all sizes are in range with. */
+static const Schedule *
+find_schedule(const OnnxlMemory *memory, OnnxlInplace inplace, OnnxlExprLookup lookup, void *data, OnnxlArena *arena,
+              GError **error)
+{
+  const Schedule *schedule = NULL;
+
+  if (lookup)
+    return schedule_new(memory, inplace, lookup, data, arena, error);
+  for (unsigned sample = 0; !schedule && sample < ONNXL_N_SAMPLES; sample++) {
+    g_clear_error(error);
+    schedule = schedule_new(memory, inplace, onnxl_layout_sample, &sample, arena, error);
+  }
+  return schedule;
+}
+
 bool
 onnxl_reorder_find(const OnnxlMemory *memory, const OnnxlMemoryOptions *options, OnnxlExprLookup lookup, void *data,
                    OnnxlArena *arena, const uint32_t **ret_order, GError **error)
 {
   static const OrderStart starts[] = { order_late, order_greedy, order_branches };
-  const Schedule *schedule =
-    schedule_new(memory, options->inplace, lookup ? lookup : onnxl_layout_sample, data, arena, error);
+  const Schedule *schedule = find_schedule(memory, options->inplace, lookup, data, arena, error);
   uint32_t n = memory->n_nodes;
   uint32_t *best = ONNXL_NEW_ARRAY(arena, uint32_t, n);
 
