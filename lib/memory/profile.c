@@ -249,7 +249,8 @@ take_stored(Profiler *p, uint32_t id)
                 (onnxl_inplace_safe(p->inference, id, k, o) || structural_pair(p, id, k, o, false) ||
                  structural_pair(p, id, k, o, true));
     if (!good)
-      return onnxl_fail(p->error, ONNXL_ERROR_INVALID, "node %u (%.*s): the plan \"%.*s\" does not fit the model", id,
+      return onnxl_fail(p->error, ONNXL_ERROR_INVALID,
+                        "node %u (%.*s): the plan \"%.*s\" does not fit the model (onnxl-mem -o makes a new one)", id,
                         ONNXL_ARG(node->proto->op_type), ONNXL_ARG(text));
     take_over(p, node->outputs[o], node->inputs[k]);
   }

@@ -196,9 +196,10 @@ find_largest(Try *try, int64_t first, int64_t last, int64_t *ret_value, GError *
 static bool
 find_end(Try *try, int64_t *ret_end, GError **error)
 {
-  int64_t least, most, peak;
+  int64_t least, most, peak, beyond = 0; /* from here on no peak was found that fits in 64 bits */
 
   for (*ret_end = 1;; *ret_end *= 2) {
+    bool last = *ret_end > INT64_MAX / 2;
     if (!peak_at(try, *ret_end, &peak, error))
       return false;
     bounds(try, *ret_end, INT64_MAX, &least, &most);
@@ -207,12 +208,17 @@ find_end(Try *try, int64_t *ret_end, GError **error)
     if (!try->used)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: no size depends on that symbol",
                         ONNXL_ARG(try->symbol));
-    if (least > try->limit || (peak == INT64_MAX && try->possible))
+    if (least > try->limit)
       return true;
-    if (most <= try->limit || (*ret_end > INT64_MAX / 2 && peak <= try->limit))
+    if (most <= try->limit || (last && peak <= try->limit))
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve %.*s: the peak fits for any value%s", ONNXL_ARG(try->symbol),
                         *ret_end > 1 ? " that is large enough" : "");
-    if (*ret_end > INT64_MAX / 2)
+    beyond = peak < INT64_MAX || !try->possible ? 0 : beyond > 0 ? beyond : *ret_end;
+    if (last && beyond > 0) {
+      *ret_end = beyond;
+      return true;
+    }
+    if (last)
       return onnxl_fail(error, ONNXL_ERROR_UNSUPPORTED, "--solve %.*s: it cannot be shown that no larger value fits",
                         ONNXL_ARG(try->symbol));
   }
