@@ -28,7 +28,7 @@ typedef struct OnnxlCommonOptions {
   bool allow_symlinks;
   OnnxlLimits limits;
   bool limits_memory; /* --max-memory was given */
-  bool dependencies; /* -MD */
+  bool dependencies;  /* -MD */
   const char *dependency_file;
   OnnxlStringList dependency_targets;
   int format; /* OnnxlReportFormat */

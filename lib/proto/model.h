@@ -426,8 +426,8 @@ OnnxlModel *onnxl_model_load(const char *path, const OnnxlLimits *limits, OnnxlD
 OnnxlModel *onnxl_model_load_weights(const char *path, const OnnxlLimits *limits, OnnxlDiagSink *sink,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The open file that bytes of the model lie in: the input, or one that a text refers to; *ret_offset is their place. NULL:
- * in none. */
+/* The open file that bytes of the model lie in: the input, or one that a text refers to; *ret_offset is their place.
+ * NULL: in none. */
 const OnnxlFile *onnxl_model_file_of(const OnnxlModel *model, OnnxlStr bytes, uint64_t *ret_offset);
 
 /* Adds n zeroed items to a list of the model's arena, by copying it once into a larger block: to add many, add them at

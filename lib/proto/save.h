@@ -22,7 +22,7 @@ void onnxl_payload_write(OnnxlOutput *out, const OnnxlModel *model, OnnxlStr pay
 bool onnxl_model_is_at(const OnnxlModel *model, const char *path);
 
 /* Fails with ONNXL_ERROR_USAGE when external data of the model lie in the file path, looked up in folder (NULL: the
- * model's), so that writing it would take weights away that the model goes on to refer to. path NULL: standard output. */
+ * model's), so that writing it would take weights away that the model goes on to refer to. path NULL: a stream. */
 bool onnxl_model_check_output(OnnxlModel *model, const char *folder, const char *path,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

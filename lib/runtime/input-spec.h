@@ -29,8 +29,8 @@ OnnxlValue *onnxl_input_read(OnnxlInputContext *context, const OnnxlIndexValue *
 /* The file that is read for what stands behind '@'. Returns: owned; NULL for standard input. */
 char *onnxl_input_file(const char *path);
 
-/* As onnxl_input_read() for what stands behind '@'. type: of the message in a .pb, NULL = a tensor. elem_type: what raw bytes stand
- * for in numpy's formats, or UNDEFINED. name: the value's, the key where none is given. */
+/* As onnxl_input_read() for what stands behind '@'. type: of the message in a .pb, NULL = a tensor. elem_type: what raw
+ * bytes stand for in numpy's formats, or UNDEFINED. name: the value's, the key where none is given. */
 OnnxlValue *onnxl_input_read_file(OnnxlInputContext *context, const OnnxlType *type, int32_t elem_type, OnnxlStr name,
                                   const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

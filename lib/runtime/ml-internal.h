@@ -44,9 +44,9 @@ OnnxlValue *onnxl_ml_label_output(OnnxlKernelContext *context, const OnnxlMlLabe
 /* Element row becomes the label of class index; -1 = none of the classes, which is 0 or the empty text. */
 void onnxl_ml_set_label(const OnnxlMlLabels *labels, OnnxlValue *y, int64_t row, int64_t index);
 
-/* The index of the class of a row that has a score for each label: that of the first largest as they are returned, which
- * is rounded to float. A single score is for one or two classes: the last one when it is positive. scores has room for
- * two at least and gets labels->n transformed scores. */
+/* The index of the class of a row that has a score for each label: that of the first largest as they are returned,
+ * which is rounded to float. A single score is for one or two classes: the last one when it is positive. scores has
+ * room for two at least and gets labels->n transformed scores. */
 int64_t onnxl_ml_classify(OnnxlMlTransform transform, const OnnxlMlLabels *labels, int64_t n_scores, double *scores);
 
 /* Rounds a row of scores to a tensor of floats. */

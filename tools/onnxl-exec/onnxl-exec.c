@@ -22,8 +22,9 @@ static const OnnxlOption options[] = {
                  "the event log, a line an event; --format=json gives every field"),
   ONNXL_STRING(0, "event-kinds", "LIST", &exec_options.event_kinds,
                "only these events: names of actions or kinds, separated by commas"),
-  ONNXL_FLAG(0, "nested", &exec_options.nested,
-             "events, profile and comparison of nested graphs and function bodies as well, with path and trip of the loop"),
+  ONNXL_FLAG(
+    0, "nested", &exec_options.nested,
+    "events, profile and comparison of nested graphs and function bodies as well, with path and trip of the loop"),
   ONNXL_VALUES(0, "watch", "NAME", &exec_options.watch,
                "print all elements of a value, of any graph, each time it is made"),
   ONNXL_FLAG(0, "profile", &exec_options.profile,

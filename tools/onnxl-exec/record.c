@@ -108,9 +108,8 @@ record_finish(Observer *observer, bool completed, OnnxlOutput *out, GError **err
   const OnnxlCommonOptions *common = &record->run->common;
   if (!completed)
     return true;
-  if (!fill_model(record, error) ||
-      !onnxl_model_save(record->model, &record->file.out, exec_options.record, common->text, common->allow_large,
-                        error))
+  if (!fill_model(record, error) || !onnxl_model_save(record->model, &record->file.out, exec_options.record,
+                                                      common->text, common->allow_large, error))
     return false;
   record->open = false;
   return onnxl_output_file_commit(&record->file, error);
@@ -157,7 +156,7 @@ record_new(OnnxlRun *run, const Session *session, Observer **ret_observer, GErro
                         g_strdup_printf("%u %.*s", index->values[v].graph, ONNXL_ARG(index->values[v].name)),
                         GUINT_TO_POINTER(v + 1));
   /* Before the run: a file that cannot be written should not cost one. */
-  record->open = onnxl_output_file_open(&record->file, exec_options.record,
-                                        run->common.text ? 0 : ONNXL_OUTPUT_BINARY, error);
+  record->open =
+    onnxl_output_file_open(&record->file, exec_options.record, run->common.text ? 0 : ONNXL_OUTPUT_BINARY, error);
   return record->open;
 }

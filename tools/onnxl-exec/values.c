@@ -208,7 +208,7 @@ append_input(GString *text, OnnxlStr name, const OnnxlValue *value, const OnnxlV
   range_clear(&range);
 }
 
-/* The finding that ends the run: the value, the node that made it, what that node was given. Returns: its text, owned. */
+/* The finding that ends the run: the value, the node that made it, what that was given. Returns: its text, owned. */
 static char *
 report(Values *values, const OnnxlEvent *event, const Range *range)
 {
