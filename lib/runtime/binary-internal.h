@@ -31,6 +31,11 @@ typedef void (*OnnxlBinaryRow)(const void *a, int64_t sa, const void *b, int64_t
       }                                                                                         \
   }
 
+/* What name_CASE is made of. */
+#define ONNXL_BINARY_CASE(type, row) \
+  case ONNXL_TYPE_##type:            \
+    return row;
+
 /* Declares name_row(), which picks the row of an element type. name_CASE(TYPE, T, U) is one case label and return. */
 #define ONNXL_BINARY_TABLE(name, types)               \
   static OnnxlBinaryRow name##_row(int32_t elem_type) \

@@ -3,34 +3,16 @@
 
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "runtime/unary-internal.h"
 
 /* A kernel from an expression over x, alpha and beta (the attributes named first and second), for float and double.
  * F(name) is the C function of the type. */
 #define F32(name) name##f
 #define F64(name) name
-#define ACTIVATION(name, first, second, expression_of)                                                          \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                           \
-  {                                                                                                             \
-    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error); \
-    float alpha G_GNUC_UNUSED = onnxl_ctx_float(context, first);                                                \
-    float beta G_GNUC_UNUSED = onnxl_ctx_float(context, second);                                                \
-    if (!output)                                                                                                \
-      return false;                                                                                             \
-    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                  \
-      for (int64_t i = 0; i < input->count; i++) {                                                              \
-        double x = ((const double *)input->data)[i];                                                            \
-        ((double *)output->data)[i] = expression_of(F64, double);                                               \
-      }                                                                                                         \
-    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                              \
-      for (int64_t i = 0; i < input->count; i++) {                                                              \
-        float x = ((const float *)input->data)[i];                                                              \
-        ((float *)output->data)[i] = expression_of(F32, float);                                                 \
-      }                                                                                                         \
-    else                                                                                                        \
-      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                      \
-    return true;                                                                                                \
-  }                                                                                                             \
-  ONNXL_KERNEL(name, COMPUTES)
+#define ACTIVATION(name, first, second, expression_of)                                                        \
+  ONNXL_REAL_FUNCTION(name, float alpha G_GNUC_UNUSED = onnxl_ctx_float(context, first);                      \
+                      float beta G_GNUC_UNUSED = onnxl_ctx_float(context, second), expression_of(F32, float), \
+                      expression_of(F64, double))
 
 #define CELU(F, T) F(fmax)(0, x) + F(fmin)(0, alpha * F(expm1)(x / alpha))
 ACTIVATION(celu, "alpha", "beta", CELU);

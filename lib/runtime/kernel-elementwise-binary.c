@@ -88,23 +88,17 @@ onnxl_binary(OnnxlKernelContext *context, OnnxlBinaryRow row, int32_t result_typ
   ONNXL_KERNEL(name, COMPUTES)
 
 #define add_ROW(type, T, U) ONNXL_BINARY_ROW(add_##T, T, T, (U)a + (U)b)
-#define add_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:    \
-    return add_##T;
+#define add_CASE(type, T, U) ONNXL_BINARY_CASE(type, add_##T)
 ONNXL_REAL_TYPES(add_ROW)
 ARITHMETIC(add);
 
 #define sub_ROW(type, T, U) ONNXL_BINARY_ROW(sub_##T, T, T, (U)a - (U)b)
-#define sub_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:    \
-    return sub_##T;
+#define sub_CASE(type, T, U) ONNXL_BINARY_CASE(type, sub_##T)
 ONNXL_REAL_TYPES(sub_ROW)
 ARITHMETIC(sub);
 
 #define mul_ROW(type, T, U) ONNXL_BINARY_ROW(mul_##T, T, T, (U)a *(U)b)
-#define mul_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:    \
-    return mul_##T;
+#define mul_CASE(type, T, U) ONNXL_BINARY_CASE(type, mul_##T)
 ONNXL_REAL_TYPES(mul_ROW)
 ARITHMETIC(mul);
 
@@ -128,9 +122,7 @@ check_divisor(const OnnxlKernelContext *context, GError **error)
 #define div_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, a / b)
 #define div_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, a / b)
 #define div_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(div_##T, T, T, b == -1 ? (T)(0 - (U)a) : a / b)
-#define div_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:    \
-    return div_##T;
+#define div_CASE(type, T, U) ONNXL_BINARY_CASE(type, div_##T)
 ONNXL_FLOAT_TYPES(div_FLOAT_ROW)
 ONNXL_UNSIGNED_TYPES(div_UNSIGNED_ROW)
 ONNXL_SIGNED_TYPES(div_SIGNED_ROW)
@@ -154,12 +146,8 @@ ONNXL_FLOAT_TYPES(minimum_FLOAT_ROW)
 ONNXL_INTEGER_TYPES(maximum_ROW)
 ONNXL_INTEGER_TYPES(minimum_ROW)
 
-#define maximum_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:        \
-    return maximum_##T;
-#define minimum_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:        \
-    return minimum_##T;
+#define maximum_CASE(type, T, U) ONNXL_BINARY_CASE(type, maximum_##T)
+#define minimum_CASE(type, T, U) ONNXL_BINARY_CASE(type, minimum_##T)
 ONNXL_BINARY_TABLE(maximum, ONNXL_REAL_TYPES)
 ONNXL_BINARY_TABLE(minimum, ONNXL_REAL_TYPES)
 
@@ -230,12 +218,8 @@ ONNXL_KERNEL(mean, COMPUTES);
 #define trunc_mod_FLOAT_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, fmod(a, b))
 #define trunc_mod_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == 0 ? 0 : a % b)
 #define trunc_mod_SIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(trunc_mod_##T, T, T, b == -1 ? 0 : a % b)
-#define floor_mod_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:          \
-    return floor_mod_##T;
-#define trunc_mod_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:          \
-    return trunc_mod_##T;
+#define floor_mod_CASE(type, T, U) ONNXL_BINARY_CASE(type, floor_mod_##T)
+#define trunc_mod_CASE(type, T, U) ONNXL_BINARY_CASE(type, trunc_mod_##T)
 
 static double
 floor_mod_real(double a, double b)
@@ -265,9 +249,7 @@ ONNXL_KERNEL(mod, COMPUTES);
 /* PRelu: the slope is broadcast to the input; before opset 7 it is one value a channel, or one for all. */
 #define prelu_ROW(type, T, U) ONNXL_BINARY_ROW(prelu_##T, T, T, a < 0 ? (T)((U)a * (U)b) : a)
 #define prelu_UNSIGNED_ROW(type, T, U) ONNXL_BINARY_ROW(prelu_##T, T, T, ((void)b, a))
-#define prelu_CASE(type, T, U) \
-  case ONNXL_TYPE_##type:      \
-    return prelu_##T;
+#define prelu_CASE(type, T, U) ONNXL_BINARY_CASE(type, prelu_##T)
 ONNXL_FLOAT_TYPES(prelu_ROW)
 ONNXL_SIGNED_TYPES(prelu_ROW)
 ONNXL_UNSIGNED_TYPES(prelu_UNSIGNED_ROW)

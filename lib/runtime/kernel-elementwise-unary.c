@@ -4,29 +4,11 @@
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
 #include "runtime/types-internal.h"
+#include "runtime/unary-internal.h"
 
 /* A kernel from an expression over x in float and in double. */
-#define REAL_FUNCTION(name, float_expression, double_expression)                                                \
-  static bool run_##name(OnnxlKernelContext *context, GError **error)                                           \
-  {                                                                                                             \
-    OnnxlValue *input = onnxl_ctx_input(context, 0), *output = onnxl_ctx_output_like(context, 0, input, error); \
-    if (!output)                                                                                                \
-      return false;                                                                                             \
-    if (input->elem_type == ONNXL_TYPE_DOUBLE)                                                                  \
-      for (int64_t i = 0; i < input->count; i++) {                                                              \
-        double x = ((const double *)input->data)[i];                                                            \
-        ((double *)output->data)[i] = (double_expression);                                                      \
-      }                                                                                                         \
-    else if (input->elem_type == ONNXL_TYPE_FLOAT)                                                              \
-      for (int64_t i = 0; i < input->count; i++) {                                                              \
-        float x = ((const float *)input->data)[i];                                                              \
-        ((float *)output->data)[i] = (float_expression);                                                        \
-      }                                                                                                         \
-    else                                                                                                        \
-      return onnxl_ctx_unsupported_type(context, error, input->elem_type);                                      \
-    return true;                                                                                                \
-  }                                                                                                             \
-  ONNXL_KERNEL(name, COMPUTES)
+#define REAL_FUNCTION(name, float_expression, double_expression) \
+  ONNXL_REAL_FUNCTION(name, , float_expression, double_expression)
 
 REAL_FUNCTION(acos, acosf(x), acos(x));
 REAL_FUNCTION(acosh, acoshf(x), acosh(x));

@@ -25,24 +25,20 @@
   }                                                                                                                    \
   ONNXL_KERNEL(name, COMPUTES)
 
-#define CASE_OF(name, type, T) \
-  case ONNXL_TYPE_##type:      \
-    return name##_##type;
-
 #define equal_ROW(type, T, U) ONNXL_BINARY_ROW(equal_##type, T, uint8_t, a == b)
-#define equal_CASE(type, T, U) CASE_OF(equal, type, T)
+#define equal_CASE(type, T, U) ONNXL_BINARY_CASE(type, equal_##type)
 COMPARISON(equal, ==);
 #define less_ROW(type, T, U) ONNXL_BINARY_ROW(less_##type, T, uint8_t, a < b)
-#define less_CASE(type, T, U) CASE_OF(less, type, T)
+#define less_CASE(type, T, U) ONNXL_BINARY_CASE(type, less_##type)
 COMPARISON(less, <);
 #define less_or_equal_ROW(type, T, U) ONNXL_BINARY_ROW(less_or_equal_##type, T, uint8_t, a <= b)
-#define less_or_equal_CASE(type, T, U) CASE_OF(less_or_equal, type, T)
+#define less_or_equal_CASE(type, T, U) ONNXL_BINARY_CASE(type, less_or_equal_##type)
 COMPARISON(less_or_equal, <=);
 #define greater_ROW(type, T, U) ONNXL_BINARY_ROW(greater_##type, T, uint8_t, a > b)
-#define greater_CASE(type, T, U) CASE_OF(greater, type, T)
+#define greater_CASE(type, T, U) ONNXL_BINARY_CASE(type, greater_##type)
 COMPARISON(greater, >);
 #define greater_or_equal_ROW(type, T, U) ONNXL_BINARY_ROW(greater_or_equal_##type, T, uint8_t, a >= b)
-#define greater_or_equal_CASE(type, T, U) CASE_OF(greater_or_equal, type, T)
+#define greater_or_equal_CASE(type, T, U) ONNXL_BINARY_CASE(type, greater_or_equal_##type)
 COMPARISON(greater_or_equal, >=);
 
 ONNXL_BINARY_ROW(and_row, uint8_t, uint8_t, a &b)
@@ -81,20 +77,20 @@ ONNXL_KERNEL(not, COMPUTES);
   ONNXL_KERNEL(name, COMPUTES)
 
 #define bitwise_and_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_and_##type, T, T, a &b)
-#define bitwise_and_CASE(type, T, U) CASE_OF(bitwise_and, type, T)
+#define bitwise_and_CASE(type, T, U) ONNXL_BINARY_CASE(type, bitwise_and_##type)
 BITWISE(bitwise_and);
 #define bitwise_or_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_or_##type, T, T, a | b)
-#define bitwise_or_CASE(type, T, U) CASE_OF(bitwise_or, type, T)
+#define bitwise_or_CASE(type, T, U) ONNXL_BINARY_CASE(type, bitwise_or_##type)
 BITWISE(bitwise_or);
 #define bitwise_xor_ROW(type, T, U) ONNXL_BINARY_ROW(bitwise_xor_##type, T, T, a ^ b)
-#define bitwise_xor_CASE(type, T, U) CASE_OF(bitwise_xor, type, T)
+#define bitwise_xor_CASE(type, T, U) ONNXL_BINARY_CASE(type, bitwise_xor_##type)
 BITWISE(bitwise_xor);
 
 /* A shift by the width or more leaves nothing; in C it is undefined. */
 #define left_ROW(type, T, U) ONNXL_BINARY_ROW(left_##type, T, T, b >= 8 * sizeof(T) ? 0 : (U)a << b)
-#define left_CASE(type, T, U) CASE_OF(left, type, T)
+#define left_CASE(type, T, U) ONNXL_BINARY_CASE(type, left_##type)
 #define right_ROW(type, T, U) ONNXL_BINARY_ROW(right_##type, T, T, b >= 8 * sizeof(T) ? 0 : a >> b)
-#define right_CASE(type, T, U) CASE_OF(right, type, T)
+#define right_CASE(type, T, U) ONNXL_BINARY_CASE(type, right_##type)
 ONNXL_UNSIGNED_TYPES(left_ROW)
 ONNXL_UNSIGNED_TYPES(right_ROW)
 ONNXL_BINARY_TABLE(left, ONNXL_UNSIGNED_TYPES)
