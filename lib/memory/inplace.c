@@ -21,7 +21,7 @@ onnxl_inplace_safe(const OnnxlInference *inference, uint32_t id, uint32_t k, uin
   const OnnxlOpSchema *schema = inference->schemas[id];
   const OnnxlInfo *in = &inference->values[node->inputs[k]], *out = &inference->values[node->outputs[o]];
 
-  if (!schema || o != 0 || k >= 32 || !(schema->inplace >> k & 1))
+  if (!schema || o >= ONNXL_INPLACE_OUTPUTS || k >= ONNXL_INPLACE_INPUTS || !(schema->inplace >> k & 1))
     return false;
   return onnxl_data_type_bits(in->elem_type) == onnxl_data_type_bits(out->elem_type) &&
          same_count(inference->pool, in, out);

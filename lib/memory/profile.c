@@ -273,12 +273,14 @@ plan_reuse(Profiler *p, uint32_t id)
     return take_stored(p, id);
   if (p->options->inplace == ONNXL_INPLACE_OFF)
     return true;
+  uint32_t n_outputs = structural ? node->n_outputs : MIN(node->n_outputs, ONNXL_INPLACE_OUTPUTS);
+  uint32_t n_inputs = structural ? node->n_inputs : MIN(node->n_inputs, ONNXL_INPLACE_INPUTS);
   for (int pass = 0; pass < (structural ? 2 : 1); pass++)
-    for (uint32_t o = 0; o < node->n_outputs; o++) {
+    for (uint32_t o = 0; o < n_outputs; o++) {
       uint32_t out = node->outputs[o];
       if (out == ONNXL_NONE || p->reuse[out] != ONNXL_NONE)
         continue;
-      for (uint32_t k = 0; k < node->n_inputs; k++) {
+      for (uint32_t k = 0; k < n_inputs; k++) {
         uint32_t in = node->inputs[k];
         if (in == ONNXL_NONE ||
             !(structural ? structural_pair(p, id, k, o, pass == 1) : onnxl_inplace_safe(p->inference, id, k, o)) ||
