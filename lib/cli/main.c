@@ -67,7 +67,7 @@ static const OnnxlOption finding_options[] = {
   ONNXL_CHOICE(0, "color", "auto|always|never", &common.color, "colours (default: on a terminal without NO_COLOR)"),
   ONNXL_FLAG('q', "quiet", &common.quiet, "no warnings"),
   ONNXL_FLAG('v', "verbose", &common.verbose, "say what is done"),
-  ONNXL_FLAG(0, "help", &help, "print this help"),
+  ONNXL_FLAG('h', "help", &help, "print this help"),
   ONNXL_FLAG(0, "version", &version, "print the version"),
   ONNXL_FLAG(0, "print-options", &print_options, "print this list for programs, such as a shell's completion"),
   ONNXL_OPTIONS_END,

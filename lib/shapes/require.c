@@ -119,11 +119,7 @@ side(OnnxlShapeRun *run, OnnxlStr text)
   }
   Search search = { .run = run };
   onnxl_expr_symbols(run->pool, e, check_known, &search);
-  if (search.unknown.size > 0) {
-    onnxl_fail(&run->error, ONNXL_ERROR_USAGE, "no dimension of the model is named '%.*s'", ONNXL_ARG(search.unknown));
-    return NULL;
-  }
-  return e;
+  return search.unknown.size == 0 || onnxl_shape_check_symbol(run, search.unknown, &run->error) ? e : NULL;
 }
 
 static OnnxlRelation

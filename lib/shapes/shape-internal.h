@@ -272,6 +272,8 @@ bool onnxl_shape_is_local(OnnxlShapeRun *run, OnnxlExpr e, const OnnxlShapeScope
 
 /* Fails with ONNXL_ERROR_USAGE: no dimension has that name; names: those that there are. Returns false. */
 bool onnxl_shape_no_name(OnnxlStr name, const char *const *names, size_t n, GError **error);
+/* Fails so unless a symbol of the run has the name. */
+bool onnxl_shape_check_symbol(OnnxlShapeRun *run, OnnxlStr name, GError **error);
 
 /* info with everything unknown that depends on values inside graph. */
 void onnxl_shape_leave(OnnxlShapeRun *run, OnnxlInfo *info, const OnnxlShapeScope *scope, uint32_t graph);

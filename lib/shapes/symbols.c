@@ -269,9 +269,8 @@ onnxl_shape_no_name(OnnxlStr name, const char *const *names, size_t n, GError **
 }
 
 bool
-onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name, GError **error)
+onnxl_shape_check_symbol(OnnxlShapeRun *run, OnnxlStr name, GError **error)
 {
-  OnnxlShapeRun *run = ((const OnnxlShapeScope *)inference)->run;
   if (find_symbol(run, name))
     return true;
   GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -280,6 +279,12 @@ onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name, GEr
   onnxl_shape_no_name(name, (const char *const *)names->pdata, names->len, error);
   g_ptr_array_free(names, TRUE);
   return false;
+}
+
+bool
+onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name, GError **error)
+{
+  return onnxl_shape_check_symbol(((const OnnxlShapeScope *)inference)->run, name, error);
 }
 
 bool

@@ -248,24 +248,25 @@ static const OnnxlTool tool = {
   .name = "onnxl-mem",
   .usage = "[OPTION]... [MODEL]",
   .summary =
-    "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and their sum, "
-    "as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight is read.",
-  .examples = "onnxl-mem model.onnx\n"
-              "  the table of expressions and the peak\n"
-              "onnxl-mem --eval N=1,8,32,128 model.onnx\n"
-              "  what it comes to for four batch sizes\n"
-              "onnxl-mem --inplace=none --format=json model.onnx | jq .peak.total\n"
-              "  the peak when no buffer is reused in place\n"
-              "onnxl-mem --budget 2G --solve N model.onnx\n"
-              "  the largest batch that fits into two gigabytes\n"
-              "onnxl-mem --plan --dim N=8 model.onnx\n"
-              "  where the buffers lie, and how near that is to the least possible\n"
-              "onnxl-mem --reorder -o lower.onnx model.onnx\n"
-              "  the same model with its nodes in an order that needs less memory\n"
-              "onnxl-mem --macs --by=op --dim N=8 model.onnx\n"
-              "  the work, the weights and the traffic of each operator\n"
-              "onnxl-mem -o planned.onnx model.onnx\n"
-              "  a model that onnxl-exec runs by this plan\n",
+    "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and\n"
+    "their sum, as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight\n"
+    "is read.",
+  .examples = "  onnxl-mem model.onnx\n"
+              "      Prints the table of expressions and the peak.\n"
+              "  onnxl-mem --eval N=1,8,32,128 model.onnx\n"
+              "      Prints what it comes to for four batch sizes.\n"
+              "  onnxl-mem --inplace=none --format=json model.onnx | jq .peak.total\n"
+              "      Prints the peak when no buffer is reused in place.\n"
+              "  onnxl-mem --budget 2G --solve N model.onnx\n"
+              "      Prints the largest batch that fits into two gigabytes.\n"
+              "  onnxl-mem --plan --dim N=8 model.onnx\n"
+              "      Prints where the buffers lie, and how near that is to the least possible.\n"
+              "  onnxl-mem --reorder -o lower.onnx model.onnx\n"
+              "      Writes the same model with its nodes in an order that needs less memory.\n"
+              "  onnxl-mem --macs --by=op --dim N=8 model.onnx\n"
+              "      Prints the work, the weights and the traffic of each operator.\n"
+              "  onnxl-mem -o planned.onnx model.onnx\n"
+              "      Writes a model that onnxl-exec runs by this plan.\n",
   .options = options,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT,
   .max_operands = 1,

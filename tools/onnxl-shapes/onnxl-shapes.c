@@ -127,6 +127,9 @@ run_shapes(OnnxlRun *run, GError **error)
   if (explain && (run->common.format != ONNXL_FORMAT_TABLE || evals.count > 0))
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "--explain prints text with symbols: it goes with neither --format nor --eval");
+  bool reports = print || nested || explain || evals.count > 0;
+  if (run->common.format != ONNXL_FORMAT_TABLE && !reports)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--format is for --print, --eval and --nested");
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
   if (!model)
     return false;
@@ -149,7 +152,7 @@ run_shapes(OnnxlRun *run, GError **error)
   bool silent = check && !run->common.output && !run->common.text;
   /* Findings that -Werror made errors come without an error of their own. */
   if (ok && onnxl_diag_errors(run->sink) == 0) {
-    if (print || nested || explain || evals.count > 0)
+    if (reports)
       ok = print_report(run, inference, model->arena, error);
     else if (!silent)
       ok = write_model(run, model, inference, error);
