@@ -1,155 +1,34 @@
 #include "cli/table.h"
 
+#include <errno.h>
 #include <stdarg.h>
 
 #include "support/escape.h"
 #include "support/json.h"
 #include "support/number.h"
 
-typedef enum CellKind { CELL_TEXT, CELL_NUMBER, CELL_SPECIAL, CELL_NONE } CellKind;
+typedef enum CellKind { CELL_TEXT, CELL_NUMBER, CELL_SPECIAL, CELL_NONE, CELL_REPEAT } CellKind;
 
 typedef struct Cell {
-  size_t offset; /* of the text in OnnxlTable.text */
-  size_t size;
-  uint32_t width; /* in columns of the terminal, unless it is not plain */
-  uint8_t kind;   /* CellKind */
-  bool plain;     /* printable ASCII only, which is nearly all there ever is */
+  OnnxlStr text;
+  CellKind kind;
+  bool plain; /* printable ASCII only, which is nearly all there ever is */
 } Cell;
 
+/* Tables are long, so cells take little more than their texts, which lie one behind the other. The titles are the first
+ * row. */
 struct OnnxlTable {
   const OnnxlColumn *columns;
   size_t n_columns;
-  Cell *cells;
-  size_t n_cells;
-  size_t capacity;
   OnnxlOutput text;
-  size_t begun; /* offset of the cell that is being written in parts */
+  OnnxlOutput heads; /* of each cell: size, kind and plain in one number, 7 bits a byte, the lowest first */
+  uint32_t *widths;  /* of each column, on the terminal */
+  OnnxlOutput scratch;
+  size_t column; /* of the next cell */
+  size_t n_rows; /* that are complete */
+  size_t begun;  /* offset of the cell that is being written in parts */
+  bool repeats;  /* a cell repeats the one above it */
 };
-
-OnnxlTable *
-onnxl_table_new(const OnnxlColumn *columns, size_t n_columns)
-{
-  OnnxlTable *table = g_new0(OnnxlTable, 1);
-  table->columns = columns;
-  table->n_columns = n_columns;
-  onnxl_output_init(&table->text, -1);
-  return table;
-}
-
-void
-onnxl_table_free(OnnxlTable *table)
-{
-  if (!table)
-    return;
-  g_free(table->cells);
-  onnxl_output_clear(&table->text);
-  g_free(table);
-}
-
-static Cell *
-append(OnnxlTable *table)
-{
-  if (table->n_cells == table->capacity) {
-    table->capacity = MAX(2 * table->capacity, (size_t)64);
-    table->cells = g_renew(Cell, table->cells, table->capacity);
-  }
-  return &table->cells[table->n_cells++];
-}
-
-static void
-end_cell(OnnxlTable *table, size_t offset, CellKind kind)
-{
-  size_t size = table->text.used - offset;
-  bool plain =
-    size <= UINT32_MAX && (size == 0 || onnxl_str_plain(onnxl_str_n(table->text.buffer + offset, size)) == size);
-  *append(table) = (Cell){ offset, size, plain ? (uint32_t)size : 0, (uint8_t)kind, plain };
-}
-
-void
-onnxl_table_repeat(OnnxlTable *table)
-{
-  Cell *cell = append(table);
-  *cell = *(cell - table->n_columns);
-}
-
-OnnxlOutput *
-onnxl_table_begin(OnnxlTable *table)
-{
-  table->begun = table->text.used;
-  return &table->text;
-}
-
-void
-onnxl_table_end(OnnxlTable *table)
-{
-  end_cell(table, table->begun, CELL_TEXT);
-}
-
-void
-onnxl_table_text(OnnxlTable *table, OnnxlStr text)
-{
-  onnxl_output_str(onnxl_table_begin(table), text);
-  onnxl_table_end(table);
-}
-
-void
-onnxl_table_printf(OnnxlTable *table, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  onnxl_table_text(table, onnxl_str(text));
-  g_free(text);
-}
-
-void
-onnxl_table_int64(OnnxlTable *table, int64_t value)
-{
-  size_t offset = table->text.used;
-  onnxl_output_int64(&table->text, value);
-  end_cell(table, offset, CELL_NUMBER);
-}
-
-void
-onnxl_table_double(OnnxlTable *table, double value)
-{
-  size_t offset = table->text.used;
-  onnxl_output_double(&table->text, value);
-  end_cell(table, offset, value - value == 0 ? CELL_NUMBER : CELL_SPECIAL);
-}
-
-void
-onnxl_table_bool(OnnxlTable *table, bool value)
-{
-  size_t offset = table->text.used;
-  onnxl_output_text(&table->text, value ? "true" : "false");
-  end_cell(table, offset, CELL_NUMBER);
-}
-
-void
-onnxl_table_none(OnnxlTable *table)
-{
-  end_cell(table, table->text.used, CELL_NONE);
-}
-
-static size_t
-n_rows(const OnnxlTable *table)
-{
-  return table->n_cells / table->n_columns;
-}
-
-static const Cell *
-cell_at(const OnnxlTable *table, size_t row, size_t column)
-{
-  return &table->cells[row * table->n_columns + column];
-}
-
-static OnnxlStr
-cell_text(const OnnxlTable *table, const Cell *cell)
-{
-  return onnxl_str_n(table->text.buffer ? table->text.buffer + cell->offset : "", cell->size);
-}
 
 /* Makes *text what the terminal shows, itself or in scratch. Returns its width in columns. */
 static uint32_t
@@ -174,44 +53,188 @@ show_text(OnnxlOutput *scratch, OnnxlStr *text)
   return width;
 }
 
-/* due: blanks that stand before the text, which are written only when there is one. Returns those before the next. */
-static uint32_t
-write_aligned_cell(OnnxlOutput *out, uint32_t due, bool right, uint32_t fill, OnnxlStr text)
+static void
+put_head(OnnxlTable *table, uint64_t size, CellKind kind, bool plain)
 {
-  if (text.size == 0)
-    return due + fill + 2;
-  onnxl_output_spaces(out, due + (right ? fill : 0));
-  onnxl_output_str(out, text);
-  return right ? 2 : fill + 2;
+  uint64_t head = size << 4 | (uint64_t)plain << 3 | kind;
+  for (; head > 127; head >>= 7)
+    onnxl_output_char(&table->heads, (char)((head & 127) | 128));
+  onnxl_output_char(&table->heads, (char)head);
+  if (++table->column == table->n_columns) {
+    table->column = 0;
+    table->n_rows++;
+  }
+}
+
+static void
+end_cell(OnnxlTable *table, CellKind kind)
+{
+  if (table->text.saved_errno != 0) /* what was written is gone */
+    return;
+  OnnxlStr text = onnxl_str_n(table->text.buffer + table->begun, table->text.used - table->begun);
+  bool plain = text.size <= UINT32_MAX && (kind != CELL_TEXT || onnxl_str_plain(text) == text.size);
+  uint32_t *width = &table->widths[table->column];
+  put_head(table, text.size, kind, plain);
+  *width = MAX(*width, plain ? (uint32_t)text.size : show_text(&table->scratch, &text));
+}
+
+OnnxlOutput *
+onnxl_table_begin(OnnxlTable *table)
+{
+  table->begun = table->text.used;
+  return &table->text;
+}
+
+void
+onnxl_table_end(OnnxlTable *table)
+{
+  end_cell(table, CELL_TEXT);
+}
+
+void
+onnxl_table_repeat(OnnxlTable *table)
+{
+  table->repeats = true;
+  put_head(table, 0, CELL_REPEAT, true);
+}
+
+void
+onnxl_table_text(OnnxlTable *table, OnnxlStr text)
+{
+  onnxl_output_str(onnxl_table_begin(table), text);
+  onnxl_table_end(table);
+}
+
+void
+onnxl_table_printf(OnnxlTable *table, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  onnxl_table_text(table, onnxl_str(text));
+  g_free(text);
+}
+
+void
+onnxl_table_int64(OnnxlTable *table, int64_t value)
+{
+  onnxl_output_int64(onnxl_table_begin(table), value);
+  end_cell(table, CELL_NUMBER);
+}
+
+void
+onnxl_table_double(OnnxlTable *table, double value)
+{
+  onnxl_output_double(onnxl_table_begin(table), value);
+  end_cell(table, value - value == 0 ? CELL_NUMBER : CELL_SPECIAL);
+}
+
+void
+onnxl_table_bool(OnnxlTable *table, bool value)
+{
+  onnxl_output_text(onnxl_table_begin(table), value ? "true" : "false");
+  end_cell(table, CELL_NUMBER);
+}
+
+void
+onnxl_table_none(OnnxlTable *table)
+{
+  onnxl_table_begin(table);
+  end_cell(table, CELL_NONE);
+}
+
+OnnxlTable *
+onnxl_table_new(const OnnxlColumn *columns, size_t n_columns)
+{
+  OnnxlTable *table = g_new0(OnnxlTable, 1);
+  table->columns = columns;
+  table->n_columns = n_columns;
+  table->widths = g_new0(uint32_t, n_columns);
+  onnxl_output_init(&table->text, -1);
+  onnxl_output_init(&table->heads, -1);
+  onnxl_output_init(&table->scratch, -1);
+  for (size_t c = 0; c < n_columns; c++)
+    onnxl_table_text(table, onnxl_str(columns[c].title));
+  return table;
+}
+
+void
+onnxl_table_free(OnnxlTable *table)
+{
+  if (!table)
+    return;
+  g_free(table->widths);
+  onnxl_output_clear(&table->text);
+  onnxl_output_clear(&table->heads);
+  onnxl_output_clear(&table->scratch);
+  g_free(table);
+}
+
+/* Goes through the cells in their order. */
+typedef struct Reader {
+  const OnnxlTable *table;
+  const char *head, *text;
+  Cell *above; /* of each column, the last cell; NULL when none is repeated */
+} Reader;
+
+static void
+reader_init(Reader *reader, const OnnxlTable *table)
+{
+  *reader = (Reader){ table, table->heads.buffer, table->text.buffer, NULL };
+  if (table->repeats)
+    reader->above = g_new(Cell, table->n_columns);
+}
+
+static void
+reader_clear(Reader *reader)
+{
+  g_free(reader->above);
+}
+
+static Cell
+next_cell(Reader *reader, size_t column)
+{
+  uint64_t head = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    uint8_t byte = (uint8_t)*reader->head++;
+    head |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128)
+      break;
+  }
+  Cell cell = { { reader->text, head >> 4 }, (CellKind)(head & 7), head >> 3 & 1 };
+  if (cell.kind == CELL_REPEAT)
+    return reader->above[column];
+  reader->text += cell.text.size;
+  if (reader->above)
+    reader->above[column] = cell;
+  return cell;
 }
 
 static void
 write_aligned(const OnnxlTable *table, OnnxlOutput *out)
 {
   OnnxlOutput scratch;
-  size_t rows = n_rows(table);
-  g_autofree uint32_t *widths = g_new0(uint32_t, table->n_columns);
+  Reader reader;
   onnxl_output_init(&scratch, -1);
-  for (size_t c = 0; c < table->n_columns; c++) {
-    OnnxlStr title = onnxl_str(table->columns[c].title);
-    widths[c] = show_text(&scratch, &title);
-  }
-  for (size_t r = 0; r < rows; r++)
+  reader_init(&reader, table);
+  for (size_t row = 0; row < table->n_rows; row++) {
+    uint32_t due = 0; /* blanks before the next text, if there is one */
     for (size_t c = 0; c < table->n_columns; c++) {
-      const Cell *cell = cell_at(table, r, c);
-      OnnxlStr text = cell_text(table, cell);
-      widths[c] = MAX(widths[c], cell->plain ? cell->width : show_text(&scratch, &text));
-    }
-  for (size_t line = 0; line <= rows; line++) {
-    uint32_t due = 0;
-    for (size_t c = 0; c < table->n_columns; c++) {
-      const Cell *cell = line == 0 ? NULL : cell_at(table, line - 1, c);
-      OnnxlStr text = cell ? cell_text(table, cell) : onnxl_str(table->columns[c].title);
-      uint32_t width = cell && cell->plain ? cell->width : show_text(&scratch, &text);
-      due = write_aligned_cell(out, due, table->columns[c].right, widths[c] - width, text);
+      Cell cell = next_cell(&reader, c);
+      uint32_t width = cell.plain ? (uint32_t)cell.text.size : show_text(&scratch, &cell.text);
+      uint32_t fill = table->widths[c] - width, before = table->columns[c].right ? fill : 0;
+      if (cell.text.size == 0) {
+        due += fill + 2;
+        continue;
+      }
+      onnxl_output_spaces(out, due + before);
+      onnxl_output_str(out, cell.text);
+      due = fill - before + 2;
     }
     onnxl_output_char(out, '\n');
   }
+  reader_clear(&reader);
   onnxl_output_clear(&scratch);
 }
 
@@ -237,46 +260,65 @@ onnxl_csv_field(OnnxlOutput *out, OnnxlStr text)
 static void
 write_csv(const OnnxlTable *table, OnnxlOutput *out)
 {
-  for (size_t line = 0; line <= n_rows(table); line++) {
+  Reader reader;
+  reader_init(&reader, table);
+  for (size_t row = 0; row < table->n_rows; row++) {
     for (size_t c = 0; c < table->n_columns; c++) {
       if (c > 0)
         onnxl_output_char(out, ',');
-      onnxl_csv_field(out,
-                      line == 0 ? onnxl_str(table->columns[c].title) : cell_text(table, cell_at(table, line - 1, c)));
+      onnxl_csv_field(out, next_cell(&reader, c).text);
     }
     onnxl_output_char(out, '\n');
   }
+  reader_clear(&reader);
+}
+
+static void
+json_cell(OnnxlJson *json, const Cell *cell)
+{
+  if (cell->kind == CELL_NONE)
+    onnxl_json_null(json);
+  else if (cell->kind == CELL_NUMBER)
+    onnxl_json_raw(json, cell->text);
+  else if (cell->kind == CELL_SPECIAL && cell->text.data[cell->text.size - 1] == 'n')
+    onnxl_json_text(json, "nan"); /* JSON reports do not show the sign of a NaN */
+  else
+    onnxl_json_bytes(json, cell->text);
 }
 
 static void
 write_json(const OnnxlTable *table, OnnxlOutput *out)
 {
   OnnxlJson json;
+  Reader reader;
+  reader_init(&reader, table);
   onnxl_json_init(&json, out, 1);
   onnxl_json_begin_array(&json);
-  for (size_t r = 0; r < n_rows(table); r++) {
-    onnxl_json_begin_object(&json);
+  for (size_t row = 0; row < table->n_rows; row++) {
+    if (row > 0)
+      onnxl_json_begin_object(&json);
     for (size_t c = 0; c < table->n_columns; c++) {
-      const Cell *cell = cell_at(table, r, c);
+      Cell cell = next_cell(&reader, c);
+      if (row == 0) /* the titles, which are keys */
+        continue;
       onnxl_json_key(&json, table->columns[c].title);
-      if (cell->kind == CELL_NONE)
-        onnxl_json_null(&json);
-      else if (cell->kind == CELL_NUMBER)
-        onnxl_json_raw(&json, cell_text(table, cell));
-      else if (cell->kind == CELL_SPECIAL && cell_text(table, cell).data[cell->size - 1] == 'n')
-        onnxl_json_text(&json, "nan"); /* JSON reports do not show the sign of a NaN */
-      else
-        onnxl_json_bytes(&json, cell_text(table, cell));
+      json_cell(&json, &cell);
     }
-    onnxl_json_end_object(&json);
+    if (row > 0)
+      onnxl_json_end_object(&json);
   }
   onnxl_json_end_array(&json);
   onnxl_json_end(&json);
+  reader_clear(&reader);
 }
 
 void
 onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out)
 {
+  if (table->text.saved_errno != 0 || table->heads.saved_errno != 0) {
+    out->saved_errno = ENOMEM;
+    return;
+  }
   switch (format) {
   case ONNXL_FORMAT_TABLE:
     write_aligned(table, out);

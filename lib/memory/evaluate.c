@@ -70,22 +70,33 @@ evaluate_node(const OnnxlMemory *memory, uint32_t id, OnnxlExprLookup lookup, vo
   return onnxl_fail(error, ONNXL_ERROR_LIMIT, "node %u (%.*s): %s", id, ONNXL_ARG(op), failed->message);
 }
 
+/* Totals that were met lately: those of a block of nodes mostly come again in the next one. */
+typedef struct Known {
+  OnnxlExpr total;
+  int64_t bytes;
+  bool at_most;
+} Known;
+
 bool
 onnxl_memory_evaluate(const OnnxlMemory *memory, OnnxlExprLookup lookup, void *data, int64_t *ret_totals,
                       bool *ret_at_most, int64_t *ret_peak, GError **error)
 {
-  bool at_most = false;
+  Known known[256] = { 0 }; /* by hash */
 
   if (!onnxl_memory_check_sizes(memory, lookup, data, error))
     return false;
   *ret_peak = 0;
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
-    if (i > 0 && memory->nodes[i].total == memory->nodes[i - 1].total)
-      ret_totals[i] = ret_totals[i - 1];
-    else if (!evaluate_node(memory, i, lookup, data, &ret_totals[i], &at_most, error))
-      return false;
+    OnnxlExpr total = memory->nodes[i].total;
+    Known *slot = &known[(uintptr_t)total * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+    if (!total || slot->total != total) {
+      if (!evaluate_node(memory, i, lookup, data, &slot->bytes, &slot->at_most, error))
+        return false;
+      slot->total = total;
+    }
+    ret_totals[i] = slot->bytes;
     if (ret_at_most)
-      ret_at_most[i] = at_most;
+      ret_at_most[i] = slot->at_most;
     *ret_peak = MAX(*ret_peak, ret_totals[i]);
   }
   return true;

@@ -24,7 +24,14 @@ onnxl_utf8_next(OnnxlStr text, uint32_t *ret_char)
 size_t
 onnxl_str_plain(OnnxlStr text)
 {
+  const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
   size_t n = 0;
+  /* Eight at a time: none is from 0x80 on, and neither less 0x20 nor plus 1 does one become so. */
+  for (uint64_t eight; n + sizeof eight <= text.size; n += sizeof eight) {
+    memcpy(&eight, text.data + n, sizeof eight);
+    if ((eight | (eight - ones * ' ') | (eight + ones)) & high)
+      break;
+  }
   while (n < text.size && text.data[n] >= ' ' && text.data[n] < 0x7f)
     n++;
   return n;

@@ -149,6 +149,7 @@ onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint
   /* The largest so far and some candidates, so that few rows of many do not need a sort of all. */
   size_t keep = MIN(top, memory->n_nodes), room = 2 * keep + 64, n = 0;
   g_autofree Total *totals = g_new(Total, room);
+  int64_t least = INT64_MIN; /* that has to be passed, since as many rows as are wanted have it */
 
   for (uint32_t i = 0; i < memory->n_nodes; i++) {
     Total total = { i, 0 };
@@ -157,10 +158,13 @@ onnxl_mem_top(const OnnxlMemory *memory, uint32_t top, uint32_t **ret_rows, uint
       return onnxl_fail(error, ONNXL_ERROR_USAGE,
                         "--top: the order depends on the total of node %u, %s (give symbols values: --dim NAME=N)", i,
                         onnxl_expr_text(memory->inference->pool, memory->nodes[i].total).data);
+    if (total.bytes <= least)
+      continue;
     totals[n++] = total;
     if (n == room) {
       onnxl_sort(totals, n, sizeof *totals, by_total);
       n = keep;
+      least = totals[n - 1].bytes;
     }
   }
   onnxl_sort(totals, n, sizeof *totals, by_total);

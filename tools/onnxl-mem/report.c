@@ -447,12 +447,10 @@ onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, Onnx
 {
   size_t n = grid->count + memory->n_nodes + 1;
   g_autofree OnnxlColumn *columns = g_new(OnnxlColumn, n);
-  g_autofree size_t *offsets = g_new(size_t, n);
   OnnxlOutput titles;
 
   onnxl_output_init(&titles, -1);
   for (size_t i = 0; i < n; i++) {
-    offsets[i] = titles.used;
     if (i < grid->count) {
       onnxl_output_str(&titles, grid->items[i].name);
     } else if (i < n - 1) {
@@ -463,8 +461,9 @@ onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, Onnx
     }
     onnxl_output_char(&titles, '\0');
   }
-  for (size_t i = 0; i < n; i++)
-    columns[i] = (OnnxlColumn){ titles.buffer + offsets[i], true };
+  const char *title = titles.buffer;
+  for (size_t i = 0; i < n; i++, title += strlen(title) + 1)
+    columns[i] = (OnnxlColumn){ title, true };
   TableRows rows = { onnxl_table_new(columns, n), memory->n_nodes };
   bool done = onnxl_mem_for_each(memory, grid, table_row, &rows, error);
   if (done)
