@@ -240,6 +240,8 @@ onnxl_expr_evaluate(OnnxlExpr e, OnnxlExprLookup lookup, void *data, int64_t *re
     *ret_value = (int64_t)value;
     return true;
   }
+  if (!error)
+    return false;
   char *text = expr_message_text(e);
   char *name;
   switch (failure) {

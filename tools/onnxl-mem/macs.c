@@ -154,8 +154,8 @@ intensity(const Rows *rows, const Row *row, double *ret_number, char **ret_text)
     return true;
   }
   if (!counted || !onnxl_expr_is_int(bytes, &moved)) {
-    *ret_text = g_strdup_printf("(%s)/(%s)", onnxl_expr_text(rows->pool, row->figures[FLOPS]).data,
-                                onnxl_expr_text(rows->pool, bytes).data);
+    *ret_text = g_strconcat("(", onnxl_expr_text(rows->pool, row->figures[FLOPS]).data, ")/(",
+                            onnxl_expr_text(rows->pool, bytes).data, ")", NULL);
     return true;
   }
   if (moved == 0)
@@ -187,10 +187,14 @@ table_row(const Print *print, const Row *row)
     bool known = onnxl_expr_is_int(row->figures[f], &value);
     bool bound = (row->at_most && f != PARAMETERS) || (row->flops_at_most && f == FLOPS);
     bool at_most = bound && row->figures[f] && !(known && value == 0);
-    if (known && !at_most)
+    if (known && !at_most) {
       onnxl_table_int64(table, value);
-    else
-      onnxl_table_printf(table, "%s%s", at_most ? "<= " : "", onnxl_expr_text(pool, row->figures[f]).data);
+      continue;
+    }
+    OnnxlOutput *cell = onnxl_table_begin(table);
+    onnxl_output_text(cell, at_most ? "<= " : "");
+    onnxl_output_str(cell, onnxl_expr_text(pool, row->figures[f]));
+    onnxl_table_end(table);
   }
   if (!intensity(print->rows, row, &number, &text))
     onnxl_table_none(table);
