@@ -89,7 +89,7 @@ typedef struct Memo {
   char operation; /* '+', '-', '*' */
 } Memo;
 
-#define N_MEMOS 256 /* a power of two */
+#define N_MEMOS 1024 /* a power of two */
 
 struct OnnxlExprPool {
   OnnxlArena *arena;

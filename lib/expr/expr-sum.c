@@ -80,13 +80,31 @@ compare_terms(const void *a, const void *b)
 }
 
 static void
-sort_and_merge(SumBuilder *sum)
+sort_terms(WideTerm *terms, size_t n)
 {
   bool sorted = true;
-  for (size_t i = 1; i < sum->n && sorted; i++)
-    sorted = sum->terms[i - 1].monomial->id < sum->terms[i].monomial->id;
-  if (!sorted)
-    onnxl_sort(sum->terms, sum->n, sizeof(WideTerm), compare_terms);
+  for (size_t i = 1; i < n && sorted; i++)
+    sorted = terms[i - 1].monomial->id < terms[i].monomial->id;
+  if (sorted)
+    return;
+  if (n > 16) {
+    onnxl_sort(terms, n, sizeof *terms, compare_terms);
+    return;
+  }
+  /* Few, as nearly always: a call of qsort() would take longer. */
+  for (size_t i = 1; i < n; i++) {
+    WideTerm term = terms[i];
+    size_t k = i;
+    for (; k > 0 && terms[k - 1].monomial->id > term.monomial->id; k--)
+      terms[k] = terms[k - 1];
+    terms[k] = term;
+  }
+}
+
+static void
+sort_and_merge(SumBuilder *sum)
+{
+  sort_terms(sum->terms, sum->n);
   size_t kept = 0;
   for (size_t i = 0; i < sum->n;) {
     WideTerm term = sum->terms[i];

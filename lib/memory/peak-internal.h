@@ -11,9 +11,8 @@ typedef struct OnnxlPeak {
   OnnxlExpr *items;
   size_t count;
   size_t capacity;
-  bool unknown; /* an amount that is not known was among them */
-  OnnxlExpr seen[8]; /* amounts that were added lately, which need not be compared again */
-  size_t n_seen;
+  bool unknown;        /* an amount that is not known was among them */
+  OnnxlExpr seen[256]; /* by hash: amounts that were added lately, which need not be compared again */
 } OnnxlPeak;
 
 /* Returns false with ONNXL_ERROR_LIMIT. */

@@ -23,10 +23,10 @@ onnxl_peak_add(OnnxlPeak *peak, OnnxlExpr amount, GError **error)
     peak->unknown = true;
     return true;
   }
-  for (size_t i = 0; i < G_N_ELEMENTS(peak->seen); i++)
-    if (peak->seen[i] == amount)
-      return true;
-  peak->seen[peak->n_seen++ % G_N_ELEMENTS(peak->seen)] = amount;
+  OnnxlExpr *seen = &peak->seen[(uintptr_t)amount * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+  if (*seen == amount)
+    return true;
+  *seen = amount;
   for (size_t i = from; i < peak->count; i++)
     if (never_below(peak->pool, peak->items[i], amount))
       return true;
