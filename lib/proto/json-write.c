@@ -3,12 +3,14 @@
 #include "proto/json-internal.h"
 #include "proto/packed.h"
 #include "support/error.h"
+#include "support/float-formats.h"
 #include "support/json.h"
 
 typedef struct Writer {
   OnnxlJson json;
   uint64_t unknown; /* fields that were left out */
   uint64_t broken;  /* strings that are not UTF-8 */
+  uint64_t nans;    /* NaNs with a sign or payload, which "NaN" does not have */
   bool malformed;   /* a list of numbers ends inside of one */
 } Writer;
 
@@ -44,6 +46,7 @@ special_value(Writer *w, double value)
 static void
 float_value(Writer *w, float value)
 {
+  w->nans += value != value && onnxl_float_bits(value) != 0x7fc00000;
   if (!special_value(w, (double)value))
     onnxl_json_float(&w->json, value);
 }
@@ -51,6 +54,9 @@ float_value(Writer *w, float value)
 static void
 double_value(Writer *w, double value)
 {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  w->nans += value != value && bits != UINT64_C(0x7ff8000000000000);
   if (!special_value(w, value))
     onnxl_json_double(&w->json, value);
 }
@@ -205,6 +211,9 @@ onnxl_model_to_json(OnnxlOutput *out, const OnnxlModel *model, OnnxlDiagSink *si
   if (w.broken > 0)
     onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL,
                "%" G_GUINT64_FORMAT " strings are not UTF-8; what JSON cannot hold is replaced by U+FFFD", w.broken);
+  if (w.nans > 0)
+    onnxl_diag(sink, ONNXL_DIAG_LOSSY, NULL,
+               "%" G_GUINT64_FORMAT " NaNs have a sign or bits of their own, which are left out", w.nans);
   return !w.malformed ||
          onnxl_fail(error, ONNXL_ERROR_INVALID, "a list of numbers is malformed: it ends inside of a value");
 }
