@@ -346,8 +346,14 @@ onnxl_expr_sum(OnnxlExprPool *pool, const OnnxlExpr *terms, size_t n)
 {
   SumBuilder sum;
   sum_init(&sum, pool);
-  for (size_t i = 0; i < n && !sum.failed; i++)
+  size_t many = 64; /* mostly of the same monomials: merged early they stay few */
+  for (size_t i = 0; i < n && !sum.failed; i++) {
     sum_add(&sum, terms[i], 1);
+    if (sum.n < many)
+      continue;
+    sort_and_merge(&sum);
+    many = MAX(2 * sum.n, (size_t)64);
+  }
   return sum_finish(&sum);
 }
 
