@@ -344,6 +344,10 @@ onnxl_expr_neg(OnnxlExprPool *pool, OnnxlExpr a)
 OnnxlExpr
 onnxl_expr_sum(OnnxlExprPool *pool, const OnnxlExpr *terms, size_t n)
 {
+  if (n == 1)
+    return terms[0];
+  if (n == 2) /* which are remembered */
+    return onnxl_expr_add(pool, terms[0], terms[1]);
   SumBuilder sum;
   sum_init(&sum, pool);
   size_t many = 64; /* mostly of the same monomials: merged early they stay few */
