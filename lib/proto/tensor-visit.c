@@ -10,13 +10,22 @@ typedef struct Walk {
 
 static bool walk_graph(Walk *walk, OnnxlGraph *graph);
 
+/* The caller truncates the path again. What follows a NUL in a name is left out. */
+static void
+enter(Walk *walk, OnnxlStr name)
+{
+  g_string_append_c(walk->path, '/');
+  if (name.size > 0)
+    g_string_append_len(walk->path, name.data, (gssize)strnlen(name.data, name.size));
+}
+
 static bool
 visit_tensor(Walk *walk, OnnxlTensor *tensor)
 {
   gsize length = walk->path->len;
 
   if (tensor->name.size > 0)
-    g_string_append_printf(walk->path, "/%.*s", ONNXL_ARG(tensor->name));
+    enter(walk, tensor->name);
   bool go_on = walk->visit(walk->data, tensor, walk->path->len > 0 ? walk->path->str : "/", walk->error);
   g_string_truncate(walk->path, length);
   return go_on;
@@ -50,7 +59,7 @@ walk_attributes(Walk *walk, OnnxlAttributeList *attributes)
 {
   for (size_t i = 0; i < attributes->count; i++) {
     gsize length = walk->path->len;
-    g_string_append_printf(walk->path, "/%.*s", ONNXL_ARG(attributes->items[i].name));
+    enter(walk, attributes->items[i].name);
     bool go_on = walk_attribute(walk, &attributes->items[i]);
     g_string_truncate(walk->path, length);
     if (!go_on)
@@ -69,7 +78,7 @@ walk_nodes(Walk *walk, OnnxlNodeList *nodes)
     if (node->attribute.count == 0)
       continue;
     if (node->name.size > 0)
-      g_string_append_printf(walk->path, "/%.*s", ONNXL_ARG(node->name));
+      enter(walk, node->name);
     else
       g_string_append_printf(walk->path, "/#%zu", i);
     bool go_on = walk_attributes(walk, &node->attribute);
@@ -101,7 +110,7 @@ onnxl_model_visit_tensors(OnnxlModel *model, OnnxlTensorVisit visit, void *data,
 
   for (size_t i = 0; go_on && i < proto->functions.count; i++) {
     OnnxlFunction *function = &proto->functions.items[i];
-    g_string_append_printf(walk.path, "/%.*s", ONNXL_ARG(function->name));
+    enter(&walk, function->name);
     go_on = walk_attributes(&walk, &function->attribute_proto) && walk_nodes(&walk, &function->node);
     g_string_truncate(walk.path, 0);
   }

@@ -147,17 +147,17 @@ onnxl_tensor_view(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *si
     return invalid(tensor, path, sink, ONNXL_DIAG_TENSOR_DIMS, error, "its dims are too large");
 
   if (onnxl_tensor_is_external(tensor)) {
-    OnnxlExternal external;
+    const OnnxlExternal *external = &view.external;
     if (present != 0)
       return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error, "values both inline and in external data");
     if (view.data_type == ONNXL_TYPE_STRING)
       return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error, "strings cannot lie in external data");
-    if (!onnxl_tensor_external(tensor, path, sink, &external, error))
+    if (!onnxl_tensor_external(tensor, path, sink, &view.external, error))
       return false;
-    if (external.has_length && external.length < view.bytes)
+    if (external->has_length && external->length < view.bytes)
       return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error,
                      "length is %" G_GUINT64_FORMAT " when its dims and type need %" G_GUINT64_FORMAT " bytes",
-                     external.length, view.bytes);
+                     external->length, view.bytes);
     view.storage = ONNXL_STORAGE_EXTERNAL;
   } else if (present == 0) {
     if (view.count > 0)

@@ -12,6 +12,15 @@ typedef enum OnnxlStorage {
   ONNXL_STORAGE_EXTERNAL, /* another file */
 } OnnxlStorage;
 
+/* The entries of external_data. */
+typedef struct OnnxlExternal {
+  OnnxlStr location;
+  uint64_t offset;
+  bool has_length;
+  uint64_t length;
+  OnnxlStr checksum;
+} OnnxlExternal;
+
 /* The checked view of a tensor: element type known, dims not negative, exactly one value field, of the right kind and
  * with exactly the right number of elements (external data: by the entries; the file is not looked at). */
 typedef struct OnnxlTensorView {
@@ -20,6 +29,7 @@ typedef struct OnnxlTensorView {
   int64_t count;  /* elements */
   uint64_t bytes; /* of the values as in raw_data; 0 for strings */
   OnnxlStorage storage;
+  OnnxlExternal external; /* with ONNXL_STORAGE_EXTERNAL, else empty */
 } OnnxlTensorView;
 
 /* Checks the tensor. path: where it stands, for findings (may be NULL: then its name). Returns false with
@@ -36,15 +46,6 @@ bool onnxl_tensor_int64s(const OnnxlTensorView *view, int64_t *dest, size_t coun
 
 /* The first count values of a floating-point tensor as double. Not external. */
 bool onnxl_tensor_doubles(const OnnxlTensorView *view, double *dest, size_t count) G_GNUC_WARN_UNUSED_RESULT;
-
-/* The entries of external_data. */
-typedef struct OnnxlExternal {
-  OnnxlStr location;
-  uint64_t offset;
-  bool has_length;
-  uint64_t length;
-  OnnxlStr checksum;
-} OnnxlExternal;
 
 /* Parses the entries: location present, without NUL; offset and length plain decimal numbers whose sum fits 63 bits;
  * the last of two equal keys counts, unknown keys are left alone. Returns false with ONNXL_ERROR_INVALID and a finding.

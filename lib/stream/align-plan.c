@@ -98,17 +98,15 @@ static bool
 plan_external(Planner *planner, OnnxlTensor *tensor, const char *path, GError **error)
 {
   OnnxlExternalRange range;
-  OnnxlExternal external;
 
-  if (!onnxl_external_range(planner->files, tensor, path, planner->sink, &range, error) ||
-      !onnxl_tensor_external(tensor, path, planner->sink, &external, error))
+  if (!onnxl_external_range(planner->files, tensor, path, planner->sink, &range, error))
     return false;
-  if (planner->sums && external.checksum.data &&
-      !onnxl_file_sums_verify(planner->sums, range.file, external.checksum, tensor, path, planner->sink, error))
+  if (planner->sums && range.checksum.data &&
+      !onnxl_file_sums_verify(planner->sums, range.file, range.checksum, tensor, path, planner->sink, error))
     return false;
   if (range.needed < planner->plan->options.inline_below)
     return add_inline(planner, tensor, &range, error);
-  return add_entry(planner, tensor, onnxl_payload_external(&range, range.needed), false, external.checksum.data != NULL,
+  return add_entry(planner, tensor, onnxl_payload_external(&range, range.needed), false, range.checksum.data != NULL,
                    error);
 }
 

@@ -107,10 +107,8 @@ set_place(OnnxlAlignPlan *plan, const OnnxlAlignEntry *entry, OnnxlStr location,
 
   make_external(tensor);
   return set_entry(plan, tensor, ONNXL_STR("location"), location, error) &&
-         set_entry(plan, tensor, ONNXL_STR("offset"), onnxl_arena_printf(arena, "%" G_GUINT64_FORMAT, entry->offset),
-                   error) &&
-         set_entry(plan, tensor, ONNXL_STR("length"),
-                   onnxl_arena_printf(arena, "%" G_GUINT64_FORMAT, entry->payload.length), error) &&
+         set_entry(plan, tensor, ONNXL_STR("offset"), onnxl_arena_uint64(arena, entry->offset), error) &&
+         set_entry(plan, tensor, ONNXL_STR("length"), onnxl_arena_uint64(arena, entry->payload.length), error) &&
          /* Of the right size, so that the size of the model is known before the data file is. */
          (!takes_checksum(plan, entry) ||
           set_entry(plan, tensor, ONNXL_STR("checksum"), ONNXL_STR("0000000000000000000000000000000000000000"), error));

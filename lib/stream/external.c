@@ -24,6 +24,7 @@ struct OnnxlExternalFiles {
   bool allow_symlinks;
   GPtrArray *files;        /* File, in the order of opening */
   GHashTable *by_location; /* borrowed from files */
+  const File *latest;      /* asked for, or NULL: tensors of one file follow each other */
 };
 
 static void
@@ -77,12 +78,16 @@ raise_descriptor_limit(void)
 const OnnxlExternalFile *
 onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tensor_name, GError **error)
 {
+  if (files->latest && onnxl_str_is(location, files->latest->public.location))
+    return &files->latest->public;
   g_autofree char *path = g_strndup(location.data, location.size);
   File *file = g_hash_table_lookup(files->by_location, path);
   struct stat st;
 
-  if (file && strlen(path) == location.size)
+  if (file && strlen(path) == location.size) {
+    files->latest = file;
     return &file->public;
+  }
   if (files->files->len == MANY_FILES)
     raise_descriptor_limit();
   int fd = onnxl_beneath_open(files->folder, location, files->allow_symlinks, &st, error);
@@ -94,6 +99,7 @@ onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr location, OnnxlStr tenso
   *file = (File){ { g_steal_pointer(&path), fd, (uint64_t)st.st_size, st.st_dev, st.st_ino, files->files->len }, NULL };
   g_ptr_array_add(files->files, file);
   g_hash_table_insert(files->by_location, (char *)file->public.location, file);
+  files->latest = file;
   return &file->public;
 }
 
@@ -103,11 +109,10 @@ onnxl_external_range_as(OnnxlExternalFiles *files, const OnnxlTensor *tensor, co
 {
   OnnxlLocation where = { .path = path };
   OnnxlTensorView view;
-  OnnxlExternal external;
 
-  if (!onnxl_tensor_view(tensor, path, sink, &view, error) ||
-      !onnxl_tensor_external(tensor, path, sink, &external, error))
+  if (!onnxl_tensor_view(tensor, path, sink, &view, error))
     return false;
+  const OnnxlExternal external = view.external;
   const OnnxlExternalFile *file = onnxl_external_open(files, external.location, tensor->name, error);
   if (!file)
     return false;
@@ -123,7 +128,7 @@ onnxl_external_range_as(OnnxlExternalFiles *files, const OnnxlTensor *tensor, co
     onnxl_diag(sink, too_long, &where,
                "tensor '%.*s': length is %" G_GUINT64_FORMAT " when its dims and type need %" G_GUINT64_FORMAT " bytes",
                ONNXL_ARG(tensor->name), length, view.bytes);
-  *ret_range = (OnnxlExternalRange){ file, external.offset, length, view.bytes };
+  *ret_range = (OnnxlExternalRange){ file, external.offset, length, view.bytes, external.checksum };
   return true;
 }
 

@@ -33,8 +33,9 @@ const OnnxlExternalFile *onnxl_external_open(OnnxlExternalFiles *files, OnnxlStr
 typedef struct OnnxlExternalRange {
   const OnnxlExternalFile *file;
   uint64_t offset;
-  uint64_t length; /* bytes */
-  uint64_t needed; /* bytes that dims and type need, at most length */
+  uint64_t length;   /* bytes */
+  uint64_t needed;   /* bytes that dims and type need, at most length */
+  OnnxlStr checksum; /* of the file, as the tensor says; data NULL: nothing */
 } OnnxlExternalRange;
 
 bool onnxl_external_range(OnnxlExternalFiles *files, const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,

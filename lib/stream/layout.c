@@ -27,11 +27,9 @@ check_external(Checker *checker, const OnnxlTensor *tensor, const char *path, GE
   OnnxlLayout *layout = checker->layout;
   OnnxlLocation where = { .path = path };
   OnnxlExternalRange range;
-  OnnxlExternal external;
 
   if (!onnxl_external_range_as(checker->files, tensor, path, ONNXL_DIAG_EXTERNAL_LENGTH_CHECK, checker->sink, &range,
-                               error) ||
-      !onnxl_tensor_external(tensor, path, checker->sink, &external, error))
+                               error))
     return false;
   bool aligned = range.length == 0 || range.offset % checker->options->alignment == 0;
   if (!aligned)
@@ -44,8 +42,8 @@ check_external(Checker *checker, const OnnxlTensor *tensor, const char *path, GE
   layout->tensors[layout->n_tensors++] = (OnnxlLayoutTensor){
     tensor->name, range.file->index, range.offset, range.length, range.needed, aligned,
   };
-  return !checker->sums || !external.checksum.data ||
-         onnxl_file_sums_verify(checker->sums, range.file, external.checksum, tensor, path, checker->sink, error);
+  return !checker->sums || !range.checksum.data ||
+         onnxl_file_sums_verify(checker->sums, range.file, range.checksum, tensor, path, checker->sink, error);
 }
 
 /* Findings, and files that cannot be opened, do not end the walk: the next tensor may be wrong as well. */

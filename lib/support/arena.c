@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "support/output.h"
 #include "support/size.h"
 
 #if defined(__has_feature)
@@ -186,6 +187,14 @@ onnxl_arena_copy(OnnxlArena *arena, OnnxlStr text)
     return (OnnxlStr){ NULL, 0 };
   memcpy(copy, text.data, text.size);
   return (OnnxlStr){ copy, text.size };
+}
+
+OnnxlStr
+onnxl_arena_uint64(OnnxlArena *arena, uint64_t value)
+{
+  char digits[ONNXL_DIGITS];
+  size_t size = onnxl_print_uint64(digits, value);
+  return onnxl_arena_copy(arena, onnxl_str_n(digits, size));
 }
 
 OnnxlStr

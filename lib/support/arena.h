@@ -30,6 +30,9 @@ void *onnxl_arena_array(OnnxlArena *arena, size_t count, size_t size);
 /* A NUL-terminated copy. NULL data stays NULL. */
 OnnxlStr onnxl_arena_copy(OnnxlArena *arena, OnnxlStr text);
 
+/* A decimal number in the arena; data NULL when exhausted. */
+OnnxlStr onnxl_arena_uint64(OnnxlArena *arena, uint64_t value);
+
 /* A formatted string in the arena; data NULL when exhausted. */
 OnnxlStr onnxl_arena_printf(OnnxlArena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -139,16 +139,24 @@ onnxl_output_printf(OnnxlOutput *out, const char *format, ...)
   out->used += (size_t)length;
 }
 
-void
-onnxl_output_uint64(OnnxlOutput *out, uint64_t value)
+size_t
+onnxl_print_uint64(char text[ONNXL_DIGITS], uint64_t value)
 {
-  char digits[20];
-  char *p = digits + sizeof digits;
+  char digits[ONNXL_DIGITS];
+  char *end = digits + sizeof digits, *p = end;
   do {
     *--p = (char)('0' + value % 10);
     value /= 10;
   } while (value > 0);
-  onnxl_output_write(out, p, (size_t)(digits + sizeof digits - p));
+  memcpy(text, p, (size_t)(end - p));
+  return (size_t)(end - p);
+}
+
+void
+onnxl_output_uint64(OnnxlOutput *out, uint64_t value)
+{
+  char digits[ONNXL_DIGITS];
+  onnxl_output_write(out, digits, onnxl_print_uint64(digits, value));
 }
 
 void

@@ -32,6 +32,12 @@ void onnxl_output_write(OnnxlOutput *out, const void *data, size_t size);
 void onnxl_output_printf(OnnxlOutput *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void onnxl_output_int64(OnnxlOutput *out, int64_t value);
 void onnxl_output_uint64(OnnxlOutput *out, uint64_t value);
+
+/* Digits of the largest 64-bit number. */
+enum { ONNXL_DIGITS = 20 };
+
+/* Writes value in decimal and returns the number of digits, not terminated. */
+size_t onnxl_print_uint64(char text[ONNXL_DIGITS], uint64_t value);
 void onnxl_output_spaces(OnnxlOutput *out, uint32_t n);
 
 static inline void

@@ -57,6 +57,9 @@ test_strings(void)
   CU_ASSERT_PTR_NULL(onnxl_arena_copy(arena, onnxl_str(NULL)).data);
   CU_ASSERT_PTR_NOT_NULL(onnxl_arena_copy(arena, ONNXL_STR("")).data);
   CU_ASSERT_TRUE(onnxl_str_is(onnxl_arena_printf(arena, "%d-%s", 12, "x"), "12-x"));
+  CU_ASSERT_TRUE(onnxl_str_is(onnxl_arena_uint64(arena, 0), "0"));
+  CU_ASSERT_TRUE(onnxl_str_is(onnxl_arena_uint64(arena, 4096), "4096"));
+  CU_ASSERT_TRUE(onnxl_str_is(onnxl_arena_uint64(arena, UINT64_MAX), "18446744073709551615"));
   OnnxlStr wide = onnxl_arena_printf(arena, "%1000d", 7);
   CU_ASSERT_EQUAL(wide.size, 1000);
   CU_ASSERT_EQUAL(wide.data[999], '7');
