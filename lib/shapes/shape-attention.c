@@ -1,4 +1,5 @@
 /* Attention and what surrounds it in transformers. */
+#include "shapes/shape-control-internal.h"
 #include "shapes/shape-rules.h"
 
 /* An operand as heads of vectors: [batch, heads, sequence, size], or [batch, sequence, heads * size] with the number of
@@ -99,12 +100,32 @@ onnxl_shape_rule_attention(OnnxlShapeNode *n)
   memcpy(onnxl_shape_output(n, 3, 4), scores, sizeof scores);
 }
 
+/* The graphs that change scores and probabilities get them in the type of softmax_precision. */
 void
 onnxl_shape_rule_flex_attention(OnnxlShapeNode *n)
 {
+  static const char *const graphs[] = { "score_mod", "prob_mod" };
   Heads h[3] = { 0 };
-  if (read_heads(n, NULL, NULL, h) && h[0].rank)
+  if (!read_heads(n, NULL, NULL, h))
+    return;
+  if (h[0].rank)
     put_heads(n, 0, &h[0], h[0].sequence, h[2].size);
+  const OnnxlInfo *q = onnxl_shape_input(n, 0);
+  int64_t precision = onnxl_shape_int(n, "softmax_precision");
+  if (precision <= 0 || precision >= ONNXL_N_TYPES)
+    precision = q && q->elem_type == ONNXL_TYPE_DOUBLE ? ONNXL_TYPE_DOUBLE : ONNXL_TYPE_FLOAT;
+  OnnxlExpr *dims = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, 4);
+  if (!dims)
+    return;
+  memcpy(dims, (const OnnxlExpr[]){ h[0].batch, h[0].heads, h[0].sequence, h[1].sequence }, 4 * sizeof *dims);
+  const OnnxlInfo scores = {
+    .kind = ONNXL_KIND_TENSOR, .elem_type = (int32_t)precision, .has_rank = true, .rank = 4, .dims = dims
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(graphs); i++) {
+    uint32_t graph = onnxl_shape_subgraph(n, graphs[i]);
+    if (graph != ONNXL_NONE && !onnxl_shape_run_graph(n, graph, &scores, 1))
+      return;
+  }
 }
 
 /* Packed [B, T, H * D] operands; the state is [B, heads, key size, value size]. */
