@@ -115,7 +115,8 @@ settle(Profiler *p, Live *live)
 static bool
 value_bytes(Profiler *p, uint32_t value)
 {
-  OnnxlExpr bytes = onnxl_bytes_of_value(p->inference, value, &(OnnxlKnownBytes){ p->bytes, p->handed });
+  const OnnxlKnownBytes before = { p->bytes, p->handed };
+  OnnxlExpr bytes = onnxl_bytes_of_value(p->inference, value, &before);
 
   p->bytes[value] = p->handed[value] ? p->zero : bytes;
   if (bytes)
@@ -124,6 +125,10 @@ value_bytes(Profiler *p, uint32_t value)
   bool known = info->kind == ONNXL_KIND_TENSOR && info->has_rank && onnxl_data_type_bits(info->elem_type) > 0;
   for (uint32_t i = 0; known && i < info->rank; i++)
     known = info->dims[i] != NULL;
+  bool typed = info->kind != ONNXL_KIND_UNKNOWN && (info->kind != ONNXL_KIND_TENSOR || info->elem_type != 0);
+  if (!known && typed && !p->handed[value])
+    p->bytes[value] =
+      onnxl_inference_bytes_symbol(p->inference, value, onnxl_most_bytes_of_value(p->inference, value, &before));
   if (!known)
     return true;
   if (onnxl_arena_exhausted(p->arena))

@@ -70,12 +70,31 @@ counted_bytes(const OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v
   return onnxl_value_bytes(frame->values[v]);
 }
 
+/* Sizes that only the run shows may be in what the plan sets aside for branches. */
+static bool
+note_sizes(OnnxlExecutor *executor, const OnnxlFrame *frame, uint32_t v, GError **error)
+{
+  const OnnxlInference *inference = frame->memory->inference;
+  const OnnxlValue *value = frame->values[v];
+  OnnxlExpr bytes = onnxl_inference_has_bytes_symbol(inference, v);
+  OnnxlStr name;
+
+  if (onnxl_sizes_bind(executor->sizes, &inference->values[v], value) &&
+      (!bytes || !onnxl_expr_is_symbol(bytes, &name) ||
+       onnxl_sizes_set(executor->sizes, name, (int64_t)onnxl_value_content_bytes(value))))
+    return true;
+  return onnxl_fail(error, ONNXL_ERROR_LIMIT, "no memory for symbols");
+}
+
 bool
 onnxl_account_add(OnnxlExecutor *executor, OnnxlFrame *frame, uint32_t v, GError **error)
 {
   OnnxlAccount *account = &executor->account;
   uint64_t bytes = counted_bytes(executor, frame, v);
 
+  if (frame->memory && is_main(executor, frame, v) && frame->body->index->n_graphs > 1 &&
+      !note_sizes(executor, frame, v, error))
+    return false;
   if (frame->memory) {
     uint32_t from = frame->memory->reuse[v];
     bool moves = from != ONNXL_NONE && !frame->memory->handed[v];

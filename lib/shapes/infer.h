@@ -97,6 +97,13 @@ const OnnxlNode *onnxl_inference_node(const OnnxlInference *inference, uint32_t 
 bool onnxl_inference_check_symbol(const OnnxlInference *inference, OnnxlStr name,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* A symbol for the bytes of a value of the main graph that only a run shows ("x_bytes"), the same one each time. most: an
+ * upper bound of them, when the symbol is made, or NULL. NULL for a value of a nested graph or a function's body, which
+ * may be another one in each trip, and when the arena is exhausted. */
+OnnxlExpr onnxl_inference_bytes_symbol(const OnnxlInference *inference, uint32_t value, OnnxlExpr most);
+/* That symbol if it was made, else NULL. */
+OnnxlExpr onnxl_inference_has_bytes_symbol(const OnnxlInference *inference, uint32_t value);
+
 /* The upper bound of a size that only a run shows (an expression, which may hold others of that kind), NULL without
  * one, as for all other symbols. */
 OnnxlExpr onnxl_inference_most(const OnnxlInference *inference, OnnxlStr name);

@@ -88,6 +88,7 @@ struct OnnxlShapeScope {
   bool conditional;      /* the call stands in a branch or loop body, which may never run */
   OnnxlInfo *values;
   struct OnnxlFreshDims **fresh; /* by value id: symbols made for its dims, by axis; NULL = none yet */
+  OnnxlExpr *bytes;              /* by value id: symbols made for its bytes; NULL = none yet */
   OnnxlExpr **shown;             /* by value id: dims with declared symbols, NULL = as inferred */
   bool *omitted;                 /* by value id: a function input that the call leaves out; NULL for the main graph */
   const OnnxlOpSchema **schemas;

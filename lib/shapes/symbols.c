@@ -105,21 +105,32 @@ onnxl_shape_collect_symbols(OnnxlShapeRun *run)
          collect(run, &graph->value_info, ONNXL_SYMBOL_DECLARED);
 }
 
+/* Makes an identifier of a text, its first digit apart. text may be NULL. */
+static void
+clean_name(char *text, size_t size)
+{
+  for (size_t i = 0; text && i < size; i++)
+    if (!g_ascii_isalnum(text[i]))
+      text[i] = '_';
+}
+
+static OnnxlStr
+after_digit(OnnxlArena *arena, OnnxlStr name)
+{
+  return name.data && g_ascii_isdigit(name.data[0]) ? onnxl_arena_printf(arena, "_%.*s", ONNXL_ARG(name)) : name;
+}
+
 OnnxlStr
 onnxl_shape_default_name(OnnxlArena *arena, OnnxlStr prefix, OnnxlStr value, uint32_t axis)
 {
   OnnxlStr name =
     onnxl_arena_printf(arena, "%.*s%s%.*s_%u", ONNXL_ARG(prefix), prefix.size > 0 ? "_" : "", ONNXL_ARG(value), axis);
   char *text = (char *)name.data;
-  for (size_t i = 0; text && i < name.size; i++) {
-    if (!g_ascii_isalnum(text[i]))
-      text[i] = '_';
-    else if (i < prefix.size)
-      text[i] = g_ascii_tolower(text[i]);
-  }
-  if (!text || !g_ascii_isdigit(text[0]))
-    return name;
-  return onnxl_arena_printf(arena, "_%.*s", ONNXL_ARG(name));
+
+  clean_name(text, name.size);
+  for (size_t i = 0; text && i < MIN(prefix.size, name.size); i++)
+    text[i] = g_ascii_tolower(text[i]);
+  return after_digit(arena, name);
 }
 
 static OnnxlStr
@@ -192,6 +203,37 @@ onnxl_shape_set_most(OnnxlShapeScope *scope, uint32_t value, uint32_t axis, Onnx
     symbol->most = most;
     scope->run->any_most = true;
   }
+}
+
+OnnxlExpr
+onnxl_inference_bytes_symbol(const OnnxlInference *inference, uint32_t value, OnnxlExpr most)
+{
+  OnnxlShapeScope *scope = (OnnxlShapeScope *)inference;
+  OnnxlShapeRun *run = scope->run;
+
+  if (scope->function || scope->index->values[value].graph != 0)
+    return NULL;
+  if (!scope->bytes && !(scope->bytes = ONNXL_NEW_ARRAY(run->arena, OnnxlExpr, scope->index->n_values)))
+    return NULL;
+  if (!scope->bytes[value]) {
+    OnnxlStr name = onnxl_arena_printf(run->arena, "%.*s_bytes", ONNXL_ARG(scope->index->values[value].name));
+    clean_name((char *)name.data, name.size);
+    name = name.data ? unused_name(run, after_digit(run->arena, name)) : name;
+    scope->bytes[value] = name.data ? add_symbol(run, name, ONNXL_SYMBOL_FRESH, scope, 0) : NULL;
+    if (scope->bytes[value] && most && most != scope->bytes[value]) {
+      find_symbol(run, name)->most = most;
+      run->any_most = true;
+    }
+  }
+  return scope->bytes[value];
+}
+
+OnnxlExpr
+onnxl_inference_has_bytes_symbol(const OnnxlInference *inference, uint32_t value)
+{
+  const OnnxlShapeScope *scope = (const OnnxlShapeScope *)inference;
+
+  return scope->bytes ? scope->bytes[value] : NULL;
 }
 
 OnnxlExpr

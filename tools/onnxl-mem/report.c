@@ -161,9 +161,9 @@ print_peak_nodes(const OnnxlMemory *memory, OnnxlOutput *out)
 
   for (uint32_t i = 0; i < shown; i++)
     onnxl_output_printf(out, "%s%u (%.*s)",
-                        i == 0                       ? " at node "
-                        : i == n - 1                 ? " or "
-                                                     : ", ",
+                        i == 0       ? " at node "
+                        : i == n - 1 ? " or "
+                                     : ", ",
                         memory->peak_nodes[i], ONNXL_ARG(nodes[memory->peak_nodes[i]].proto->op_type));
   if (shown < n)
     onnxl_output_printf(out, " or %u others", n - shown);
@@ -174,10 +174,9 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
              OnnxlReportFormat format, OnnxlOutput *out)
 {
   static const OnnxlColumn columns[] = {
-    { "node", true },    { "op", false },           { "already_allocated", false },
-    { "output_allocation", false }, { "inputs", false }, { "initializers", false },
-    { "intermediates", false },     { "outputs", false }, { "total", false },
-    { "workspace", false },
+    { "node", true },    { "op", false },           { "already_allocated", false }, { "output_allocation", false },
+    { "inputs", false }, { "initializers", false }, { "intermediates", false },     { "outputs", false },
+    { "total", false },  { "workspace", false },
   };
   OnnxlExprPool *pool = memory->inference->pool;
   OnnxlTable *table = onnxl_table_new(columns, G_N_ELEMENTS(columns) - (workspaces ? 0 : 1));
@@ -210,6 +209,7 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
   onnxl_expr_print(out, upper ? upper : memory->peak);
   print_peak_nodes(memory, out);
   onnxl_output_char(out, '\n');
+  onnxl_mem_unknown_text(memory, out);
   OnnxlExpr external = onnxl_memory_external(memory->inference);
   if (external != onnxl_expr_int(pool, 0))
     onnxl_output_printf(out, "of the initializers %s bytes are mapped from other files\n",
@@ -389,6 +389,8 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
     onnxl_json_int64(&json, memory->peak_nodes[i]);
   onnxl_json_end_array(&json);
   onnxl_json_end_object(&json);
+  onnxl_json_key(&json, "unknown");
+  onnxl_mem_unknown_json(memory, &json);
   onnxl_json_key(&json, "external");
   onnxl_mem_json_expr(&json, memory->inference->pool, onnxl_memory_external(memory->inference));
   onnxl_json_key(&json, "eval");
@@ -442,8 +444,8 @@ table_row(void *data, const OnnxlAssignment *assignment, const int64_t *totals, 
 }
 
 bool
-onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
-                      OnnxlOutput *out, GError **error)
+onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format, OnnxlOutput *out,
+                      GError **error)
 {
   size_t n = grid->count + memory->n_nodes + 1;
   g_autofree OnnxlColumn *columns = g_new(OnnxlColumn, n);

@@ -47,6 +47,10 @@ bool onnxl_mem_report(const OnnxlMemory *memory, const OnnxlBindings *grid, cons
                       const OnnxlExpr *workspaces, OnnxlReportFormat format, OnnxlOutput *out,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The values whose bytes are not known before the run, and why: a line for each, an array of objects. */
+void onnxl_mem_unknown_text(const OnnxlMemory *memory, OnnxlOutput *out);
+void onnxl_mem_unknown_json(const OnnxlMemory *memory, OnnxlJson *json);
+
 /* The evaluated totals, one row an assignment of the grid: the first name varies slowest. As table or CSV. */
 bool onnxl_mem_report_grid(const OnnxlMemory *memory, const OnnxlBindings *grid, OnnxlReportFormat format,
                            OnnxlOutput *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
