@@ -1,6 +1,8 @@
 /* Runs a command and prints its peak resident memory in KiB as the last line of standard error. In C, since a child
- * inherits the peak of the process that started it, and that of an interpreter hides what a small tool needs. */
+ * inherits the peak of the process that started it, and that of an interpreter hides what a small tool needs. At addresses
+ * that are always the same, since the kernel maps neighbours of a page along with it, some hundred KiB more or less. */
 #include <stdio.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@ main(int argc, char **argv)
   }
   pid_t child = fork();
   if (child == 0) {
+    personality(ADDR_NO_RANDOMIZE);
     execvp(argv[1], argv + 1);
     perror(argv[1]);
     _exit(127);
