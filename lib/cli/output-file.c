@@ -211,6 +211,7 @@ onnxl_output_file_finish(OnnxlOutputFile *file, GError **error)
 {
   if (!onnxl_output_flush(&file->out, file->name, error))
     return false;
+  onnxl_output_clear(&file->out); /* whoever writes two files needs one buffer at a time */
   if (file->mode != 0)
     keep_owner(file);
   if (file->mode != 0 && fchmod(file->fd, file->mode) < 0)
