@@ -25,6 +25,7 @@ enum {
 
 /* How long pieces take to go through the pipe. */
 typedef struct Pace {
+  bool large;        /* pieces are as large as the pipe allows */
   bool settled;      /* nothing is measured any more */
   uint64_t small_ns; /* that the first window took, of small pieces; 0: not known yet */
   uint64_t start_ns; /* of this window, of the thread's processor time; 0: none has been started */
@@ -52,7 +53,6 @@ struct OnnxlCopier {
   uint64_t unsynced; /* bytes since the device was told to write */
   int pipe[2];       /* -1: not made yet */
   uint64_t pipe_size;
-  uint64_t piece; /* bytes that are moved through the pipe at once */
   Pace pace;
   /* At the start of a page: where two addresses differ by a few bytes only, processors copy at half the speed. */
   char *buffer;
@@ -220,7 +220,6 @@ open_pipe(OnnxlCopier *copier)
   if (size < 0)
     size = fcntl(copier->pipe[1], F_GETPIPE_SZ);
   copier->pipe_size = MAX((uint64_t)MAX(size, 0), 2 * PAGE);
-  copier->piece = MIN((uint64_t)SMALL_PIECE, copier->pipe_size / 2);
   return true;
 }
 
@@ -259,8 +258,7 @@ thread_ns(void)
 /* Decides on the size of pieces. The kernel caches what it writes in blocks of that size: the larger, the less work.
  * But large free blocks run out, and in a virtual machine the next ones are those that the host took back; getting them
  * again takes six times as long as the copy, where there is always enough of small ones. So after a window of small
- * pieces come large ones, until they are clearly slower. Half of the pipe is the most: bytes that do not start at a
- * page touch one page more, and a piece that the pipe splits is written badly. */
+ * pieces come large ones, until they are clearly slower. */
 static void
 watch_pace(OnnxlCopier *copier, uint64_t bytes)
 {
@@ -272,13 +270,22 @@ watch_pace(OnnxlCopier *copier, uint64_t bytes)
   uint64_t now = thread_ns(), taken = now - pace->start_ns;
   if (pace->start_ns > 0 && pace->small_ns == 0) {
     pace->small_ns = taken;
-    copier->piece = copier->pipe_size / 2;
+    pace->large = true;
   } else if (pace->start_ns > 0 && taken > SLOW * pace->small_ns) {
-    copier->piece = MIN((uint64_t)SMALL_PIECE, copier->pipe_size / 2);
+    pace->large = false;
     pace->settled = true;
   }
   pace->start_ns = now;
   pace->bytes = 0;
+}
+
+/* Bytes that do not start at a page touch one page more, and a piece that the pipe splits is written badly. */
+static uint64_t
+piece_size(const OnnxlCopier *copier, uint64_t offset)
+{
+  uint64_t most = offset % PAGE == 0 ? copier->pipe_size : copier->pipe_size / 2;
+
+  return copier->pace.large ? most : MIN((uint64_t)SMALL_PIECE, most);
 }
 
 static Step
@@ -291,7 +298,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
   }
   while (*length > 0) {
     off_t from = (off_t)source->offset;
-    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), copier->piece);
+    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), piece_size(copier, source->offset));
     ssize_t n = splice(source->fd, &from, copier->pipe[1], NULL, wanted, SPLICE_F_MOVE);
     if (n < 0 && errno == EINTR)
       continue;
