@@ -9,6 +9,7 @@ enum {
   /* Writing to one file is serial inside the kernel, so it is files that are copied side by side. More than two compete
    * for the device and for memory. */
   MAX_WORKERS = 2,
+  BLOCK = 4096,             /* of most file systems */
   WORTH_A_WORKER = 8 << 20, /* bytes: a thread takes as long to start as a megabyte to copy */
 };
 
@@ -34,6 +35,36 @@ follows(const OnnxlAlignEntry *a, const OnnxlAlignEntry *b, uint64_t length)
          a->offset + length == b->offset;
 }
 
+/* Part of a shard that is filled from its start to its end. */
+typedef struct Run {
+  size_t next;  /* index of the first entry behind it */
+  uint64_t end; /* in the data file */
+} Run;
+
+/* The longest run from an entry on: padding of less than a block belongs to it, a source with holes ends it. The
+ * entries of one source mostly lie together, so that it is looked at once. */
+static Run
+find_run(const OnnxlAlignPlan *plan, const OnnxlAlignShard *range, size_t first)
+{
+  const uint32_t *order = plan->order + range->first;
+  Run run = { first, plan->entries[order[first]].offset };
+  int fd = -1;
+
+  for (; run.next < range->count; run.next++) {
+    const OnnxlAlignEntry *entry = &plan->entries[order[run.next]];
+    if (entry->offset - run.end >= BLOCK)
+      break;
+    if (entry->payload.kind == ONNXL_PAYLOAD_FILE && entry->payload.place.fd != fd) {
+      fd = entry->payload.place.fd;
+      if (onnxl_copy_is_sparse(fd))
+        break;
+    }
+    run.end = entry->offset + entry->payload.length;
+  }
+  run.next = MAX(run.next, first + 1);
+  return run;
+}
+
 static bool
 copy_shard(const OnnxlAlignPlan *plan, size_t shard, int fd, const char *name, OnnxlCopier *copier, GError **error)
 {
@@ -44,9 +75,14 @@ copy_shard(const OnnxlAlignPlan *plan, size_t shard, int fd, const char *name, O
   while (ftruncate(fd, (off_t)range->size) < 0)
     if (errno != EINTR)
       return onnxl_error_errno(error, errno, "cannot write '%s'", name);
+  Run run = { 0, 0 };
   for (size_t i = 0, next; i < range->count; i = next) {
     const OnnxlAlignEntry *first = &plan->entries[order[i]];
     OnnxlPayload payload = first->payload;
+    if (i >= run.next) {
+      run = find_run(plan, range, i);
+      onnxl_copier_expect(copier, run.end);
+    }
     for (next = i + 1; next < range->count && follows(first, &plan->entries[order[next]], payload.length); next++)
       payload.length += plan->entries[order[next]].payload.length;
     if (!onnxl_payload_copy(&payload, (OnnxlCopyPlace){ fd, first->offset, name }, copier, error))

@@ -15,12 +15,14 @@
 enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
-  PIPE_SIZE = 1 << 20,       /* the most that an unprivileged process may ask for by default */
-  SMALL_PIECE = 128 << 10,   /* that splice() moves at once, see watch_pace() */
-  WINDOW = 4 << 20,          /* bytes over which the pace is measured */
-  SLOW = 2,                  /* times what a window of small pieces took */
-  BUFFER_SIZE = 128 << 10,   /* of read/write */
-  WRITE_BACK_STEP = 8 << 20, /* bytes after which the device is told to start */
+  PIPE_SIZE = 1 << 20,        /* the most that an unprivileged process may ask for by default */
+  SMALL_PIECE = 128 << 10,    /* that splice() moves at once, see watch_pace() */
+  SMALL_WINDOW = 1 << 20,     /* bytes over which the pace of small pieces is measured */
+  WINDOW = 4 << 20,           /* and that of large ones */
+  SLOW = 2,                   /* times what small pieces take a byte */
+  BUFFER_SIZE = 128 << 10,    /* of read/write */
+  WRITE_BACK_STEP = 8 << 20,  /* bytes after which the device is told to start */
+  WORTH_RESERVING = 64 << 10, /* bytes */
 };
 
 /* How long pieces take to go through the pipe. */
@@ -46,17 +48,18 @@ struct OnnxlCopier {
   int source_fd, dest_fd;
   dev_t source_device, dest_device;
   ino_t source_inode, dest_inode;
-  bool sparse; /* the source has holes */
-  bool remote; /* the destination's file system may copy on a server */
+  bool sparse;   /* the source has holes */
+  bool remote;   /* the destination's file system may copy on a server */
+  bool reserves; /* it is filled faster where blocks have been reserved */
   bool refused[ONNXL_N_COPY_METHODS];
-  uint64_t block;    /* of the destination's file system, which sharing needs */
-  uint64_t unsynced; /* bytes since the device was told to write */
-  int pipe[2];       /* -1: not made yet */
+  uint64_t block;                      /* of the destination's file system, which sharing needs */
+  uint64_t expected_end, reserved_end; /* in the destination */
+  uint64_t unsynced;                   /* bytes since the device was told to write */
+  int pipe[2];                         /* -1: not made yet */
   uint64_t pipe_size;
   Pace pace;
   /* At the start of a page: where two addresses differ by a few bytes only, processors copy at half the speed. */
   char *buffer;
-  /* at the start of a page: where addresses differ by a few bytes, processors copy at half the speed */
 };
 
 const char *
@@ -265,13 +268,13 @@ watch_pace(OnnxlCopier *copier, uint64_t bytes)
   Pace *pace = &copier->pace;
 
   pace->bytes += bytes;
-  if (pace->settled || (pace->start_ns > 0 && pace->bytes < WINDOW))
+  if (pace->settled || (pace->start_ns > 0 && pace->bytes < (uint64_t)(pace->large ? WINDOW : SMALL_WINDOW)))
     return;
   uint64_t now = thread_ns(), taken = now - pace->start_ns;
   if (pace->start_ns > 0 && pace->small_ns == 0) {
     pace->small_ns = taken;
     pace->large = true;
-  } else if (pace->start_ns > 0 && taken > SLOW * pace->small_ns) {
+  } else if (pace->start_ns > 0 && taken > SLOW * (WINDOW / SMALL_WINDOW) * pace->small_ns) {
     pace->large = false;
     pace->settled = true;
   }
@@ -279,13 +282,15 @@ watch_pace(OnnxlCopier *copier, uint64_t bytes)
   pace->bytes = 0;
 }
 
-/* Bytes that do not start at a page touch one page more, and a piece that the pipe splits is written badly. */
+/* Bytes that do not start at a page touch one page more, and a piece that the pipe splits is written badly. Pieces end
+ * at multiples of their size in the destination, where blocks of the cache do. */
 static uint64_t
-piece_size(const OnnxlCopier *copier, uint64_t offset)
+piece_size(const OnnxlCopier *copier, uint64_t source_offset, uint64_t dest_offset)
 {
-  uint64_t most = offset % PAGE == 0 ? copier->pipe_size : copier->pipe_size / 2;
+  uint64_t most = source_offset % PAGE == 0 ? copier->pipe_size : copier->pipe_size / 2;
+  uint64_t size = copier->pace.large ? most : MIN((uint64_t)SMALL_PIECE, most);
 
-  return copier->pace.large ? most : MIN((uint64_t)SMALL_PIECE, most);
+  return size - dest_offset % size;
 }
 
 static Step
@@ -298,7 +303,7 @@ step_splice(OnnxlCopier *copier, OnnxlCopyPlace *source, OnnxlCopyPlace *dest, u
   }
   while (*length > 0) {
     off_t from = (off_t)source->offset;
-    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), piece_size(copier, source->offset));
+    uint64_t wanted = MIN(MIN(*length, copier->options.chunk_size), piece_size(copier, source->offset, dest->offset));
     ssize_t n = splice(source->fd, &from, copier->pipe[1], NULL, wanted, SPLICE_F_MOVE);
     if (n < 0 && errno == EINTR)
       continue;
@@ -394,6 +399,20 @@ is_remote(__fsword_t type)
   }
 }
 
+static bool
+has_holes(const struct stat *info)
+{
+  return S_ISREG(info->st_mode) && info->st_blocks * 512 < info->st_size;
+}
+
+bool
+onnxl_copy_is_sparse(int fd)
+{
+  struct stat info;
+
+  return fstat(fd, &info) == 0 && has_holes(&info);
+}
+
 /* The remembered answers hold for a pair of files. A descriptor may have been closed and its number used again, so the
  * files are told by their inodes. */
 static bool
@@ -415,10 +434,13 @@ choose_pair(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, GEr
   copier->source_inode = from.st_ino;
   copier->dest_device = to.st_dev;
   copier->dest_inode = to.st_ino;
-  copier->sparse = S_ISREG(from.st_mode) && from.st_blocks * 512 < from.st_size;
+  copier->sparse = has_holes(&from);
   bool known = fstatfs(dest.fd, &system) == 0;
   copier->block = known && system.f_bsize > 0 ? (uint64_t)system.f_bsize : PAGE;
   copier->remote = known && is_remote(system.f_type);
+  /* XFS and btrfs, which can share blocks instead, gain nothing. */
+  copier->reserves = known && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
+  copier->reserved_end = 0;
   memset(copier->refused, 0, sizeof copier->refused);
   return true;
 }
@@ -482,9 +504,35 @@ copy_best(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint6
   return step == STEP_DONE;
 }
 
+void
+onnxl_copier_expect(OnnxlCopier *copier, uint64_t end)
+{
+  copier->expected_end = end;
+}
+
+/* Reserves the blocks of a range and of what is to follow it at once: filling them takes a quarter less time than when
+ * they are found one by one, and a disk that is too small is told before anything has been copied. */
+static bool
+reserve(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
+{
+  uint64_t end = MAX(dest.offset + length, copier->expected_end);
+
+  if (!copier->reserves || dest.offset < copier->reserved_end || end - dest.offset < WORTH_RESERVING)
+    return true;
+  if (fallocate(dest.fd, FALLOC_FL_KEEP_SIZE, (off_t)dest.offset, (off_t)(end - dest.offset)) == 0)
+    copier->reserved_end = end;
+  else if (errno == ENOSPC || errno == EDQUOT)
+    return failed(error, source, dest) == STEP_DONE;
+  else if (errno != EINTR) /* after a signal it is the progress function that decides */
+    copier->reserves = false;
+  return true;
+}
+
 static bool
 copy_dense(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, uint64_t length, GError **error)
 {
+  if (copier->options.method != ONNXL_COPY_REFLINK && !reserve(copier, source, dest, length, error))
+    return false;
   if (copier->options.method == ONNXL_COPY_AUTO)
     return copy_best(copier, source, dest, length, error);
   return copy_forced(copier, source, dest, length, error);

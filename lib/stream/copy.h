@@ -53,6 +53,13 @@ typedef struct OnnxlCopyPlace {
   const char *name; /* for messages, borrowed */
 } OnnxlCopyPlace;
 
+/* Whether a file has holes. */
+bool onnxl_copy_is_sparse(int fd);
+
+/* Tells that the next copies, of ranges without holes, will fill the destination up to end, without leaving out a
+ * block: the first of them may reserve all of it. */
+void onnxl_copier_expect(OnnxlCopier *copier, uint64_t end);
+
 /* Copies length bytes. The range of the destination must be fresh: a hole, or behind the end of its file. Where the
  * source has a hole, so has the destination then, which its owner gives its full size with ftruncate(). Returns false
  * with ONNXL_ERROR_IO: a call failed (whatever was written then is undefined), the source ends too early, or progress

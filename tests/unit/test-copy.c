@@ -1,10 +1,12 @@
 #include "stream/copy.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
@@ -137,6 +139,30 @@ test_pieces(void)
     CU_ASSERT_EQUAL(memcmp(copied, content + 97 * i, size), 0);
   }
   g_free(copied);
+  onnxl_copier_free(copier);
+  close(dest);
+}
+
+/* What the next copies will fill is reserved by the first of them, where that is of use; holes are not. */
+static void
+test_reserve(void)
+{
+  struct statfs system;
+  struct stat info;
+  OnnxlCopier *copier = onnxl_copier_new(&(OnnxlCopyOptions){ 0 });
+  int dest = fresh(2 * SIZE);
+  bool reserves = fstatfs(dest, &system) == 0 && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
+
+  onnxl_copier_expect(copier, SIZE);
+  CU_ASSERT_TRUE(
+    onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 0, "s" }, (OnnxlCopyPlace){ dest, 0, "d" }, 5000, NULL));
+  CU_ASSERT_TRUE(holds(dest, 0, content, 5000));
+  CU_ASSERT_TRUE_FATAL(fstat(dest, &info) == 0);
+  CU_ASSERT_EQUAL(info.st_blocks * 512 >= SIZE, reserves);
+  CU_ASSERT_TRUE(info.st_blocks * 512 < 2 * SIZE);
+  CU_ASSERT_TRUE(onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 5000, "s" }, (OnnxlCopyPlace){ dest, 5000, "d" },
+                                  SIZE - 5000, NULL));
+  CU_ASSERT_TRUE(holds(dest, 0, content, SIZE));
   onnxl_copier_free(copier);
   close(dest);
 }
@@ -306,6 +332,6 @@ test_tear_down(void)
 }
 
 UNIT_MAIN("copy", { "set up", test_set_up }, { "every method", test_methods }, { "choice of the method", test_choice },
-          { "size of pieces", test_pieces }, { "source too short", test_too_short }, { "holes stay holes", test_holes },
-          { "cancelled", test_cancel }, { "falls through", test_falls_through }, { "device full", test_device_full },
-          { "tear down", test_tear_down })
+          { "size of pieces", test_pieces }, { "reserving blocks", test_reserve },
+          { "source too short", test_too_short }, { "holes stay holes", test_holes }, { "cancelled", test_cancel },
+          { "falls through", test_falls_through }, { "device full", test_device_full }, { "tear down", test_tear_down })

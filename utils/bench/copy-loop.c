@@ -1,7 +1,8 @@
-/* copy-loop range|splice SOURCE DEST SKIP [sync]: copies a file without its first SKIP bytes in a bare loop of
- * copy_file_range(), 4 MiB a call, or of splice() through a pipe of 1 MiB: what the system can do without a program around
- * it. */
+/* copy-loop range|splice SOURCE DEST SKIP [reserve] [sync]: copies a file without its first SKIP bytes in a bare loop
+ * of copy_file_range(), 4 MiB a call, or of splice() through a pipe of 1 MiB, into blocks that were reserved when that
+ * is said: what the system can do without a program around it. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,15 @@ splice_some(int from, off_t *from_at, int to, const int pipe[2])
   return taken;
 }
 
+static bool
+is_said(char **argv, const char *word)
+{
+  for (; *argv; argv++)
+    if (strcmp(*argv, word) == 0)
+      return true;
+  return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -37,7 +47,7 @@ main(int argc, char **argv)
   ssize_t n;
 
   if (argc < 5 || (strcmp(argv[1], "range") != 0 && strcmp(argv[1], "splice") != 0)) {
-    fprintf(stderr, "usage: copy-loop range|splice SOURCE DEST SKIP [sync]\n");
+    fprintf(stderr, "usage: copy-loop range|splice SOURCE DEST SKIP [reserve] [sync]\n");
     return 2;
   }
   at = atol(argv[4]);
@@ -48,6 +58,8 @@ main(int argc, char **argv)
   /* A file that has its size from the start is written faster than one that grows. */
   if (fstat(from, &info) < 0 || ftruncate(to, info.st_size - at) < 0)
     stop("ftruncate");
+  if (is_said(argv + 5, "reserve") && fallocate(to, 0, 0, info.st_size - at) < 0)
+    stop("fallocate");
   if (pipe2(pipe, O_CLOEXEC) < 0 || fcntl(pipe[1], F_SETPIPE_SZ, PIPE) < 0)
     stop("pipe");
   do
@@ -55,7 +67,7 @@ main(int argc, char **argv)
   while (n > 0);
   if (n < 0)
     stop(argv[1]);
-  if (argc > 5 && fsync(to) < 0)
+  if (is_said(argv + 5, "sync") && fsync(to) < 0)
     stop("fsync");
   return 0;
 }
