@@ -47,6 +47,8 @@ onnxl_shape_expect(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_
   if (!fits)
     onnxl_shape_error(n, "input %u has shape %s where %s is needed", i, onnxl_shape_text(n, info),
                       dims_text(n, dims, rank));
+  for (uint32_t k = 0; info && fits && k < rank; k++)
+    onnxl_shape_assume(n, info->dims[k], ONNXL_REL_EQ, dims[k]);
   return fits;
 }
 

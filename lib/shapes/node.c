@@ -224,6 +224,7 @@ onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what)
     onnxl_shape_error(n, "%s do not match: %.*s and %.*s", what, ONNXL_ARG(ta), ONNXL_ARG(tb));
     return a;
   }
+  onnxl_shape_assume(n, a, ONNXL_REL_EQ, b);
   if (onnxl_expr_is_int(b, NULL))
     return b;
   return a;

@@ -40,8 +40,6 @@ onnxl_shape_rule_ms_attention(OnnxlShapeNode *n)
     return;
   OnnxlExpr keys = mask->dims[mask->rank - 1];
   onnxl_shape_equal(n, present[3], keys, "the number of keys and the last dim of mask_index");
-  if (!n->failed)
-    onnxl_shape_assume(n, present[3], ONNXL_REL_EQ, keys);
 }
 
 void

@@ -164,8 +164,8 @@ const OnnxlInfo *onnxl_shape_of_ranks(OnnxlShapeNode *n, uint32_t i, uint32_t mi
 /* True when a and b differ in every run; neither is known to when one is NULL. */
 bool onnxl_shape_never_equal(const OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b);
 
-/* Input i must have the shape dims (NULL items: any size); broadcast to it without making it larger; have count
- * elements; have one. False: it cannot, which is reported. */
+/* Input i must have the shape dims (NULL items: any size), which is listed among the constraints; broadcast to it
+ * without making it larger; have count elements; have one. False: it cannot, which is reported. */
 bool onnxl_shape_expect(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_t rank);
 bool onnxl_shape_expect_within(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_t rank);
 bool onnxl_shape_expect_count(OnnxlShapeNode *n, uint32_t i, OnnxlExpr count);
@@ -219,8 +219,8 @@ bool onnxl_shape_is(OnnxlExpr e, int64_t value);
 int64_t onnxl_shape_min(const OnnxlShapeNode *n, OnnxlExpr e);
 int64_t onnxl_shape_max(const OnnxlShapeNode *n, OnnxlExpr e);
 
-/* Both sides are one size in every run that succeeds: the better known of them. Reports it when they cannot be equal.
- */
+/* Both sides are one size in every run that succeeds, which is listed among the constraints: the better known of them.
+ * Reports it when they cannot be equal. */
 OnnxlExpr onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what);
 
 /* Takes lhs relation rhs for granted and lists it among the constraints. False: it cannot be (the node may never run in
