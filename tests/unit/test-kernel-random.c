@@ -67,6 +67,28 @@ check_output(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlInfo *info, 
   onnxl_output_clear(&out);
 }
 
+/* A run that ends well fulfils what inference lists as constraints. */
+static void
+check_constraints(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlInference *inference)
+{
+  for (size_t i = 0; i < inference->n_constraints; i++) {
+    const OnnxlConstraint *c = &inference->constraints[i];
+    int64_t lhs, rhs;
+    if (!onnxl_expr_evaluate(c->lhs, declared_size, n, &lhs, NULL) ||
+        !onnxl_expr_evaluate(c->rhs, declared_size, n, &rhs, NULL))
+      continue;
+    const bool holds[] = {
+      [ONNXL_REL_EQ] = (lhs == rhs), [ONNXL_REL_NE] = (lhs != rhs), [ONNXL_REL_LE] = (lhs <= rhs),
+      [ONNXL_REL_GE] = (lhs >= rhs), [ONNXL_REL_LT] = (lhs < rhs),  [ONNXL_REL_GT] = (lhs > rhs),
+    };
+    OnnxlStr left = onnxl_expr_text(inference->pool, c->lhs), right = onnxl_expr_text(inference->pool, c->rhs);
+    if (!holds[c->relation])
+      report(tally, n, seed,
+             "runs when the constraint on %.*s and %.*s does not hold: %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
+             ONNXL_ARG(left), ONNXL_ARG(right), lhs, rhs);
+  }
+}
+
 static void
 check_shapes(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlExecutor *executor, OnnxlValue *const *outputs)
 {
@@ -84,6 +106,8 @@ check_shapes(Tally *tally, RandomNode *n, uint64_t seed, const OnnxlExecutor *ex
         check_output(tally, n, seed, &inference->values[v], outputs[i], name);
   }
   g_clear_error(&error);
+  if (inference)
+    check_constraints(tally, n, seed, inference);
   onnxl_inference_free(inference);
   onnxl_diag_sink_free(sink);
   onnxl_arena_free(arena);
