@@ -339,7 +339,8 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
   install_handlers();
   common = (OnnxlCommonOptions){ .max_errors = 20, .limits = { .max_depth = 200 } };
   size_t n_tables = collect_tables(tool, tables);
-  bool ok = onnxl_options_parse(tables, n_tables, argc, argv, &run.operands, &error);
+  g_autoptr(GPtrArray) given = NULL;
+  bool ok = onnxl_options_parse(tables, n_tables, argc, argv, &run.operands, &given, &error);
   /* Who says what the file is called, or what stands in it, wants one. */
   common.dependencies |= common.dependency_file || common.dependency_targets.count > 0;
   if (ok && (help || version || print_options)) {
@@ -347,7 +348,8 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
   } else if (ok) {
     common.json_diagnostics = diagnostics_format == 1;
     prepare(&run);
-    ok = check_operands(tool, &run, &error) && configure_sink(run.sink, &error) && run_tool(&run, &error);
+    ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_operands(tool, &run, &error) &&
+         configure_sink(run.sink, &error) && run_tool(&run, &error);
   }
   bool found = run.sink && (onnxl_diag_count(run.sink) > 0 || onnxl_diag_errors(run.sink) > 0);
   if (found)

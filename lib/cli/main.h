@@ -60,7 +60,8 @@ struct OnnxlTool {
   const char *summary;        /* what the tool does: sentences */
   const char *examples;       /* lines of worked examples: a command, then what it does, indented by two more blanks */
   const OnnxlOption *options; /* the tool's own, or NULL; they come before the common ones of the same name */
-  unsigned common;            /* OnnxlCommonGroup bits */
+  const OnnxlOptionRule *rules; /* which options, common ones included, do nothing without others; or NULL */
+  unsigned common;              /* OnnxlCommonGroup bits */
   size_t max_operands;
   /* Does the work. Returns false with error when the operation failed; findings alone do not need an error. */
   bool (*run)(OnnxlRun *run, GError **error);

@@ -24,7 +24,8 @@ typedef struct Parser {
   size_t n_tables;
   int argc;
   char **argv;
-  int next; /* the next argument to look at */
+  int next;         /* the next argument to look at */
+  GPtrArray *given; /* const OnnxlOption, each once */
   GError **error;
 } Parser;
 
@@ -132,6 +133,8 @@ set(const Parser *parser, const OnnxlOption *option, const char *value)
 {
   char name[64];
   uint64_t number;
+  if (!g_ptr_array_find(parser->given, option, NULL))
+    g_ptr_array_add(parser->given, (gpointer)option);
   switch (option->kind) {
   case ONNXL_OPTION_FLAG:
     *option->to.flag = true;
@@ -214,10 +217,11 @@ parse_short(Parser *parser, const char *letters)
 
 bool
 onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc, char **argv, OnnxlStringList *operands,
-                    GError **error)
+                    GPtrArray **ret_given, GError **error)
 {
-  Parser parser = { tables, n_tables, argc, argv, 1, error };
+  Parser parser = { tables, n_tables, argc, argv, 1, g_ptr_array_new(), error };
   bool only_operands = false;
+  *ret_given = parser.given;
   while (parser.next < argc) {
     const char *argument = argv[parser.next++];
     if (only_operands || argument[0] != '-' || argument[1] == '\0')
@@ -226,6 +230,100 @@ onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc,
       only_operands = true;
     else if (!(argument[1] == '-' ? parse_long(&parser, argument + 2) : parse_short(&parser, argument + 1)))
       return false;
+  }
+  return true;
+}
+
+/* Takes the next of a list "a|b|c" off its front; false: none is left. */
+static bool
+next_item(const char **list, OnnxlStr *ret_item)
+{
+  if (!*list || **list == '\0')
+    return false;
+  *ret_item = onnxl_str_n(*list, strcspn(*list, "|"));
+  *list += ret_item->size + ((*list)[ret_item->size] == '|');
+  return true;
+}
+
+/* name: "--top", "-o" or "-MD". */
+static bool
+is_called(const OnnxlOption *option, OnnxlStr name)
+{
+  OnnxlStr form = onnxl_str_n(name.data + 1, name.size - 1);
+  if (is_paired(option))
+    return onnxl_str_is(form, option->name);
+  if (form.data[0] != '-')
+    return form.size == 1 && form.data[0] == option->letter;
+  return option->name && onnxl_str_is(onnxl_str_n(form.data + 1, form.size - 1), option->name);
+}
+
+static bool
+has_word(const OnnxlOption *option, OnnxlStr word)
+{
+  const char *words = option->value;
+  OnnxlStr item;
+  for (int i = 0; next_item(&words, &item); i++)
+    if (onnxl_str_equal(item, word))
+      return *option->to.choice == i;
+  return false;
+}
+
+/* Whether an item of a rule holds. defaults: options that are not given may have their word, too; NULL: no. */
+static bool
+holds(const GPtrArray *given, OnnxlStr item, const Parser *defaults)
+{
+  const char *equals = memchr(item.data, '=', item.size);
+  OnnxlStr name = equals ? onnxl_str_n(item.data, (size_t)(equals - item.data)) : item;
+  OnnxlStr word = onnxl_str_n(item.data + name.size + 1, equals ? item.size - name.size - 1 : 0);
+  for (guint i = 0; i < given->len; i++) {
+    const OnnxlOption *option = g_ptr_array_index(given, i);
+    if (is_called(option, name))
+      return !equals || has_word(option, word);
+  }
+  const OnnxlOption *option =
+    equals && defaults ? find_name(defaults, onnxl_str_n(name.data + 2, name.size - 2)) : NULL;
+  return option && has_word(option, word);
+}
+
+/* The first of a list that holds, or absent. */
+static OnnxlStr
+first_that_holds(const GPtrArray *given, const char *list, const Parser *defaults)
+{
+  for (OnnxlStr item; next_item(&list, &item);)
+    if (holds(given, item, defaults))
+      return item;
+  return (OnnxlStr){ NULL, 0 };
+}
+
+static bool
+fail_needs(OnnxlStr option, const char *needs, GError **error)
+{
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (OnnxlStr item; next_item(&needs, &item);) {
+    if (list->len > 0)
+      g_string_append(list, *needs ? ", " : " or ");
+    g_string_append_len(list, item.data, (gssize)item.size);
+  }
+  return onnxl_fail(error, ONNXL_ERROR_USAGE, "%.*s needs %s", ONNXL_ARG(option), list->str);
+}
+
+bool
+onnxl_options_check(const OnnxlOption *const *tables, size_t n_tables, const GPtrArray *given,
+                    const OnnxlOptionRule *rules, GError **error)
+{
+  const Parser defaults = { .tables = tables, .n_tables = n_tables };
+  for (const OnnxlOptionRule *rule = rules; rule && rule->options; rule++) {
+    const char *options = rule->options;
+    OnnxlStr excluded = first_that_holds(given, rule->excludes, NULL);
+    bool met = !rule->needs || first_that_holds(given, rule->needs, &defaults).data;
+    for (OnnxlStr option; (!met || excluded.data) && next_item(&options, &option);) {
+      if (!holds(given, option, NULL))
+        continue;
+      if (!met)
+        return fail_needs(option, rule->needs, error);
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%.*s does nothing with %.*s, so they cannot be given together",
+                        ONNXL_ARG(option), ONNXL_ARG(excluded));
+    }
   }
   return true;
 }

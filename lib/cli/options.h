@@ -58,11 +58,25 @@ typedef struct OnnxlOption {
 #define ONNXL_OPTIONS_END { 0, NULL, ONNXL_OPTION_END, NULL, NULL, { NULL } }
 /* clang-format on */
 
+/* What options need of others, so that none is passed over silently. Each member is a list of options as the user
+ * writes them, "--by|--top|-o"; with a word of a choice, "--style=onnx", only that word counts. */
+typedef struct OnnxlOptionRule {
+  const char *options;  /* none of these may be given … NULL ends the rules */
+  const char *needs;    /* … without one of these; a choice that is not given counts with its default. NULL: any */
+  const char *excludes; /* … together with any of these. NULL: none */
+} OnnxlOptionRule;
+
 /* Parses argv as getopt_long() does: options and operands may be mixed, short options may be bundled, "--" ends the
  * options and "-" is an operand. A name that two tables have means the one in the earlier table. operands: receives
- * what is no option. Errors: ONNXL_ERROR_USAGE, one line that says what is wrong. */
+ * what is no option. ret_given: receives the options that were given, each once, in the order of the command line; the
+ * caller frees the array. Errors: ONNXL_ERROR_USAGE, one line that says what is wrong. */
 bool onnxl_options_parse(const OnnxlOption *const *tables, size_t n_tables, int argc, char **argv,
-                         OnnxlStringList *operands, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                         OnnxlStringList *operands, GPtrArray **ret_given, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Holds what was given, as onnxl_options_parse() handed it out, to rules (NULL: none). Errors: ONNXL_ERROR_USAGE, which
+ * names both options. */
+bool onnxl_options_check(const OnnxlOption *const *tables, size_t n_tables, const GPtrArray *given,
+                         const OnnxlOptionRule *rules, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes the lines of the help for one table. */
 void onnxl_options_help(const OnnxlOption *table, OnnxlOutput *out);

@@ -32,6 +32,13 @@ static const OnnxlOption shared[] = {
   ONNXL_OPTIONS_END,
 };
 
+static const OnnxlOptionRule rules[] = {
+  { "--count|-MF", "--size|--events", NULL },
+  { "--dim", "--style=onnx", NULL },
+  { "-f|--style=json", NULL, "-o|--rtol" },
+  { NULL },
+};
+
 /* Parses a command line given as words. Returns: the message of the error, owned, or NULL; operands joined by '|'. */
 static char *
 parse(const char *line, char **ret_operands)
@@ -47,7 +54,9 @@ parse(const char *line, char **ret_operands)
   OnnxlStringList operands = { NULL, 0 };
   GError *error = NULL;
   char *message = NULL;
-  bool ok = onnxl_options_parse(tables, 2, (int)g_strv_length(argv), argv, &operands, &error);
+  g_autoptr(GPtrArray) given = NULL;
+  bool ok = onnxl_options_parse(tables, 2, (int)g_strv_length(argv), argv, &operands, &given, &error) &&
+            onnxl_options_check(tables, 2, given, rules, &error);
   CU_ASSERT_EQUAL(ok, error == NULL);
   if (error) {
     CU_ASSERT_TRUE(g_error_matches(error, ONNXL_ERROR, ONNXL_ERROR_USAGE));
@@ -96,10 +105,10 @@ test_forms(void)
   CU_ASSERT_EQUAL_FATAL(got.dims.count, 2);
   CU_ASSERT_STRING_EQUAL(got.dims.items[0], "K=1");
   CU_ASSERT_STRING_EQUAL(got.dims.items[1], "M=2");
-  accept("-fox", "");
-  CU_ASSERT_TRUE(got.flag);
+  accept("-vox", "");
+  CU_ASSERT_TRUE(got.other);
   CU_ASSERT_STRING_EQUAL(got.output, "x");
-  accept("-f -o - -- -o --dim", "-o|--dim");
+  accept("-v -o - -- -o --dim", "-o|--dim");
   CU_ASSERT_STRING_EQUAL(got.output, "-");
   accept("- -", "-|-");
   accept("--force", "");
@@ -120,12 +129,12 @@ test_kinds(void)
   CU_ASSERT_STRING_EQUAL(got.events, "");
   accept("--events=x", "");
   CU_ASSERT_STRING_EQUAL(got.events, "x");
-  accept("-Werror -Wno-elided -MD -MF x.d", "");
+  accept("-Werror -Wno-elided -MD --events -MF x.d", "");
   CU_ASSERT_EQUAL_FATAL(got.warnings.count, 2);
   CU_ASSERT_STRING_EQUAL(got.warnings.items[1], "no-elided");
   CU_ASSERT_TRUE(got.other);
   CU_ASSERT_STRING_EQUAL(got.pair, "x.d");
-  accept("-MFx.d", "");
+  accept("-e -MFx.d", "");
   CU_ASSERT_STRING_EQUAL(got.pair, "x.d");
 }
 
@@ -145,6 +154,26 @@ test_messages(void)
   refuse("--rtol=x", "--rtol: 'x' is not a number from 0 on");
   refuse("--rtol=-1", "--rtol: '-1' is not a number from 0 on");
   refuse("--style=prety", "--style: 'prety' is not one of onnx, pretty, json; did you mean 'pretty'?");
+}
+
+static void
+test_rules(void)
+{
+  refuse("--count=1", "--count needs --size or --events");
+  refuse("-v -MF x --style=onnx", "-MF needs --size or --events");
+  accept("--count=1 -e", "");
+  accept("--size=1 --count=1 -MFx", "");
+  /* A default counts as much as what is given. */
+  accept("--dim=K=1", "");
+  accept("--style=onnx --dim=K=1", "");
+  refuse("--dim=K=1 --style=pretty", "--dim needs --style=onnx");
+  /* What counts is the last word. */
+  accept("--dim=K=1 --style=pretty --style=onnx", "");
+  accept("-f --style=json", "");
+  accept("--style=onnx -o x", "");
+  refuse("-o x -f", "-f does nothing with -o, so they cannot be given together");
+  refuse("--force -o x", "-f does nothing with -o, so they cannot be given together");
+  refuse("--style=json --rtol=1", "--style=json does nothing with --rtol, so they cannot be given together");
 }
 
 static void
@@ -172,4 +201,5 @@ UNIT_MAIN("options",
   { "forms", test_forms },
   { "kinds", test_kinds },
   { "messages", test_messages },
+  { "rules", test_rules },
   { "help", test_help })

@@ -33,6 +33,15 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END
 };
 
+static const OnnxlOptionRule rules[] = {
+  { "--format", "--check", NULL },
+  { "-o|-f|-S|--allow-large|--data|--no-fsync|--chunk-size|--copy", NULL, "--check" },
+  { "--threshold|--inline-below|--to|--shard-size|--dedup|--order", NULL, "--check" },
+  { "--threshold", NULL, "--to=external" },
+  { "--inline-below", NULL, "--to=inline" },
+  { NULL, NULL, NULL },
+};
+
 /* What copying and writing the model need to know of each other. */
 typedef struct Job {
   OnnxlRun *run;
@@ -248,6 +257,7 @@ static const OnnxlTool tool = {
               "  onnxl-align --check -a 64 model.onnx\n"
               "      Verifies where the weights lie.\n",
   .options = options,
+  .rules = rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT | ONNXL_COMMON_PROGRESS,
   .max_operands = 1,
   .run = run_align,

@@ -16,6 +16,8 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END
 };
 
+static const OnnxlOptionRule rules[] = { { "--portable", "-S", NULL }, { NULL, NULL, NULL } };
+
 /* Resolves every name of the model; what is wrong is in the sink. */
 static bool
 check_names(const OnnxlModel *model, OnnxlDiagSink *sink, GError **error)
@@ -45,8 +47,6 @@ write_model(const OnnxlRun *run, OnnxlModel *model, GError **error)
   int flags = (common->text ? 0 : ONNXL_OUTPUT_BINARY) | (common->force ? ONNXL_OUTPUT_FORCE : 0);
   OnnxlOutputFile file;
 
-  if (portable && !common->text)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--portable is for text: give -S as well");
   if (!onnxl_model_check_output(model, common->data_dir, common->output, error) ||
       !onnxl_output_file_open(&file, common->output, flags, error))
     return false;
@@ -85,6 +85,7 @@ static const OnnxlTool tool = {
               "  onnxl-as -S model.json\n"
               "      Shows a model in JSON as text.\n",
   .options = options,
+  .rules = rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE,
   .max_operands = 1,
   .run = run_as,

@@ -92,6 +92,8 @@ run_check(OnnxlRun *run, GError **error)
 {
   size_t n = run->operands.count;
 
+  if (list_checks && n > 0)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--list-checks takes no model");
   if (list_checks)
     return print_checks(error);
   bool ok = check_model(run, run->input, error);

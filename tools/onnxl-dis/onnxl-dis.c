@@ -40,6 +40,13 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END
 };
 
+static const OnnxlOptionRule rules[] = {
+  { "--style|--weights|--elements|--portable|--with-attributes|--with-shapes|--with-memory", NULL, "--list-ops" },
+  { "--weights|--elements|--portable", "--style=onnx", NULL },
+  { "--with-attributes|--with-shapes|--with-memory", "--style=pretty", NULL },
+  { NULL, NULL, NULL },
+};
+
 /* Where --weights=FILE puts payloads. */
 typedef struct Mover {
   OnnxlOutput *out;
@@ -154,6 +161,9 @@ run_dis(OnnxlRun *run, GError **error)
 
   if (run->common.format != ONNXL_FORMAT_TABLE && !list_ops)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--format is for --list-ops; a model in JSON is --style=json");
+  if (list_ops && run->operands.count > 0)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "--list-ops lists what is known and takes no model (--style=summary has the operators of one)");
   if (!list_ops) {
     model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
     onnxl_run_add_inputs(run, model ? model->data_files : NULL);
@@ -193,6 +203,7 @@ static const OnnxlTool tool = {
               "  onnxl-dis --style=dot model.onnx | dot -Tsvg > model.svg\n"
               "      Draws it.\n",
   .options = options,
+  .rules = rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_FORMAT,
   .max_operands = 1,
   .run = run_dis,

@@ -124,8 +124,8 @@ bool run_model(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_tests(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_compare(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool run_batch(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-typedef bool (*RunMode)(OnnxlRun *run, GError **error);
-/* The one of them that the options ask for; NULL when one of the options has no meaning for it, ONNXL_ERROR_USAGE. */
-RunMode mode_choose(GError **error);
+/* The one of them that the options ask for, which have passed exec_rules. */
+bool run_mode(OnnxlRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+extern const OnnxlOptionRule exec_rules[];
 
 #endif

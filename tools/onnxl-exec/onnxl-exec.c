@@ -116,19 +116,6 @@ run_model(OnnxlRun *run, GError **error)
   return good;
 }
 
-static bool
-run_tool(OnnxlRun *run, GError **error)
-{
-  RunMode mode = mode_choose(error);
-  if (!mode)
-    return false;
-  if (run->operands.count > 1 && !exec_options.test)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "one model is expected where %zu are given", run->operands.count);
-  if (exec_options.shard && !exec_options.batch)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--shard takes some lines of a batch: it needs --batch");
-  return mode(run, error);
-}
-
 static const OnnxlTool tool = {
   .name = "onnxl-exec",
   .usage = "[OPTION]... [MODEL]\n       onnxl-exec --test [OPTION]... FOLDER...",
@@ -144,9 +131,10 @@ static const OnnxlTool tool = {
               "  onnxl-exec --test cases/*\n"
               "      Compares with known answers.\n",
   .options = options,
+  .rules = exec_rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT | ONNXL_COMMON_PROGRESS,
   .max_operands = SIZE_MAX,
-  .run = run_tool,
+  .run = run_mode,
 };
 
 int

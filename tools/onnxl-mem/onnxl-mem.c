@@ -44,6 +44,13 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END,
 };
 
+static const OnnxlOptionRule rules[] = {
+  { "--solve", "--budget", NULL },
+  { "-S|--allow-large", "-o", NULL },
+  { "--format", NULL, "--plot" },
+  { NULL, NULL, NULL },
+};
+
 /* What is asked for twice, or cannot be had together. */
 static bool
 check_options(const OnnxlRun *run, GError **error)
@@ -51,8 +58,6 @@ check_options(const OnnxlRun *run, GError **error)
   bool sums = by != ONNXL_MEM_BY_NODE && !macs;
   int reports = reorder + plan + (solve != NULL) + sums + macs + nested;
 
-  if (solve && budget == UINT64_MAX)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--solve needs --budget");
   if (reports > 1)
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
                       "only one of --reorder, --plan, --solve, --by, --macs and --nested can be printed");
@@ -68,8 +73,6 @@ check_options(const OnnxlRun *run, GError **error)
     return onnxl_fail(
       error, ONNXL_ERROR_USAGE,
       "--workspace is a column of the table of nodes, with values of symbols from --dim, and a key in JSON");
-  if ((run->common.text || run->common.allow_large) && !run->common.output)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "a model is written with -o only");
   return true;
 }
 
@@ -173,7 +176,8 @@ write_model(const OnnxlRun *run, const OnnxlMemAnalysis *analysis, GError **erro
 static bool
 write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
 {
-  bool asked = reorder || plan || macs || nested || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0;
+  bool asked = reorder || plan || macs || nested || solve || by != ONNXL_MEM_BY_NODE || top > 0 || evals.count > 0 ||
+               workspace || run->common.format != ONNXL_FORMAT_TABLE;
   OnnxlBindings grid;
   OnnxlOutput out;
 
@@ -268,6 +272,7 @@ static const OnnxlTool tool = {
               "  onnxl-mem -o planned.onnx model.onnx\n"
               "      Writes a model that onnxl-exec runs by this plan.\n",
   .options = options,
+  .rules = rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT,
   .max_operands = 1,
   .run = run_mem,

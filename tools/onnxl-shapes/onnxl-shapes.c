@@ -32,6 +32,13 @@ static const OnnxlOption options[] = {
   ONNXL_OPTIONS_END
 };
 
+static const OnnxlOptionRule rules[] = {
+  { "--print|--nested|--eval|--format", NULL, "--explain" },
+  { "--format", "--print|--nested|--eval", NULL },
+  { "-S|--allow-large", NULL, "--print|--nested|--eval|--explain" },
+  { NULL, NULL, NULL },
+};
+
 static bool
 edit_model(OnnxlModel *model, GError **error)
 {
@@ -124,12 +131,7 @@ print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *a
 static bool
 run_shapes(OnnxlRun *run, GError **error)
 {
-  if (explain && (run->common.format != ONNXL_FORMAT_TABLE || evals.count > 0))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE,
-                      "--explain prints text with symbols: it goes with neither --format nor --eval");
   bool reports = print || nested || explain || evals.count > 0;
-  if (run->common.format != ONNXL_FORMAT_TABLE && !reports)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--format is for --print, --eval and --nested");
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
   if (!model)
     return false;
@@ -181,6 +183,7 @@ static const OnnxlTool tool = {
               "  onnxl-shapes --set-shape image=1,3,H,W --dim H=224 -o fixed.onnx model.onnx\n"
               "      Changes what the model declares, then infers.\n",
   .options = options,
+  .rules = rules,
   .common = ONNXL_COMMON_MODEL | ONNXL_COMMON_OUTPUT | ONNXL_COMMON_WRITE | ONNXL_COMMON_FORMAT,
   .max_operands = 1,
   .run = run_shapes,
