@@ -122,7 +122,8 @@ slower_first(const void *a, const void *b)
 static int
 compare_operators(const Row *a, const Row *b)
 {
-  int order = onnxl_str_compare(a->run.proto->domain, b->run.proto->domain);
+  OnnxlStr domain_a = onnxl_domain_normal(a->run.proto->domain), domain_b = onnxl_domain_normal(b->run.proto->domain);
+  int order = onnxl_str_compare(domain_a, domain_b);
   return order != 0 ? order : onnxl_str_compare(a->run.proto->op_type, b->run.proto->op_type);
 }
 
