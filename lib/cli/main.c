@@ -236,13 +236,20 @@ configure_sink(OnnxlDiagSink *sink, GError **error)
   return true;
 }
 
-/* Returns: owned; NULL without -MD. */
-static char *
-dependency_name(void)
+/* Says where dependencies go, in run->common.dependency_file, which is owned then. */
+static bool
+choose_dependency_file(OnnxlRun *run, GError **error)
 {
   if (!common.dependencies)
-    return NULL;
-  return common.dependency_file ? g_strdup(common.dependency_file) : onnxl_depfile_name(common.output);
+    return true;
+  if (!common.dependency_file && (!common.output || strcmp(common.output, "-") == 0))
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MF FILE when the output has no name");
+  if (common.dependency_targets.count == 0 && !common.output)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MT TARGET when the output has no name");
+  run->common.dependency_file =
+    common.dependency_file ? g_strdup(common.dependency_file) : onnxl_depfile_name(common.output);
+  return onnxl_run_check_output(run, "-MF", run->common.dependency_file, error) &&
+         onnxl_run_check_dependencies(run, "-o", common.output, error);
 }
 
 static bool
@@ -252,19 +259,14 @@ check_operands(const OnnxlTool *tool, const OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "unexpected argument '%s': %s takes at most %" G_GSIZE_FORMAT " file%s",
                       run->operands.items[tool->max_operands], tool->name, tool->max_operands,
                       tool->max_operands == 1 ? "" : "s");
-  if (common.dependencies && !common.dependency_file && (!common.output || strcmp(common.output, "-") == 0))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MF FILE when the output has no name");
-  if (common.dependencies && common.dependency_targets.count == 0 && !common.output)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MT TARGET when the output has no name");
-  g_autofree char *dependencies = dependency_name();
-  return onnxl_run_check_output(run, "-MF", dependencies, error);
+  return true;
 }
 
 static bool
 write_dependencies(const OnnxlRun *run, GError **error)
 {
   OnnxlOutputFile file;
-  g_autofree char *name = dependency_name();
+  const char *name = run->common.dependency_file;
   OnnxlStringList output = { &common.output, 1 };
   /* By now it is known what else was read. */
   if (!onnxl_run_check_output(run, "-MF", name, error) ||
@@ -307,6 +309,7 @@ static void
 prepare(OnnxlRun *run)
 {
   run->common = common;
+  run->common.dependency_file = NULL;
   run->common.limits_memory = run->common.limits.max_memory > 0;
   if (!run->common.limits_memory)
     run->common.limits.max_memory = onnxl_limits_memory();
@@ -319,6 +322,7 @@ static void
 finish(OnnxlRun *run)
 {
   onnxl_diag_sink_free(run->sink);
+  g_free((char *)run->common.dependency_file);
   for (size_t i = 0; i < run->inputs.count; i++)
     g_free((char *)run->inputs.items[i]);
   onnxl_string_list_clear(&run->inputs);
@@ -349,7 +353,7 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
     common.json_diagnostics = diagnostics_format == 1;
     prepare(&run);
     ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_operands(tool, &run, &error) &&
-         configure_sink(run.sink, &error) && run_tool(&run, &error);
+         choose_dependency_file(&run, &error) && configure_sink(run.sink, &error) && run_tool(&run, &error);
   }
   bool found = run.sink && (onnxl_diag_count(run.sink) > 0 || onnxl_diag_errors(run.sink) > 0);
   if (found)
@@ -391,6 +395,8 @@ bool
 onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path, GError **error)
 {
   struct stat status;
+  if (!onnxl_run_check_dependencies(run, option, path, error))
+    return false;
   if (!path || strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
     return true;
   return !(is_among(path, &run->operands) || is_among(path, &run->inputs) ||
@@ -398,10 +404,20 @@ onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path
          onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %s: the run reads this file", option, path);
 }
 
-void
-onnxl_run_add_inputs(OnnxlRun *run, const GPtrArray *files)
+bool
+onnxl_run_check_dependencies(const OnnxlRun *run, const char *option, const char *path, GError **error)
 {
-  onnxl_run_add_input(run, run->input);
+  const char *file = run->common.dependency_file;
+  struct stat status;
+  if (!file || !path || path == file || strcmp(path, "-") == 0 || !onnxl_path_same_entry(path, file) ||
+      (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+    return true;
+  return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %s: the dependency file has this name", option, path);
+}
+
+void
+onnxl_run_add_files(OnnxlRun *run, const GPtrArray *files)
+{
   for (guint i = 0; files && i < files->len; i++)
     onnxl_run_add_input(run, ((const OnnxlFile *)g_ptr_array_index(files, i))->path);
 }

@@ -28,8 +28,8 @@ typedef struct OnnxlCommonOptions {
   bool allow_symlinks;
   OnnxlLimits limits;
   bool limits_memory; /* --max-memory was given */
-  bool dependencies;  /* -MD */
-  const char *dependency_file;
+  bool dependencies;  /* -MD, which -MF and -MT imply */
+  const char *dependency_file; /* of -MF, or the name that -MD takes without it; NULL without both */
   OnnxlStringList dependency_targets;
   int format; /* OnnxlReportFormat */
   bool quiet;
@@ -81,14 +81,19 @@ int onnxl_main(const OnnxlTool *tool, int argc, char **argv);
 /* Notes a file that was read, for the dependency file; path is copied. NULL (standard input) is ignored. */
 void onnxl_run_add_input(OnnxlRun *run, const char *path);
 
-/* Notes the input of the command line and files that it refers to. files: of OnnxlFile, or NULL. */
-void onnxl_run_add_inputs(OnnxlRun *run, const GPtrArray *files);
+/* Notes files that a model refers to. files: of OnnxlFile, or NULL. */
+void onnxl_run_add_files(OnnxlRun *run, const GPtrArray *files);
 
 /* Fails with ONNXL_ERROR_USAGE when an output at path would take a file away that the run reads: an operand or one that
  * onnxl_run_add_input() noted, under whatever name. option: the one that names the output. NULL and "-" are standard
  * output; devices are no files. */
 bool onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Fails with ONNXL_ERROR_USAGE when an output at path would have the name of the dependency file. The one of -o has
+ * been looked at, and those that onnxl_run_check_output() sees. option and path as there. */
+bool onnxl_run_check_dependencies(const OnnxlRun *run, const char *option, const char *path,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after
  * each. Findings that were printed still count for the exit status. */

@@ -121,7 +121,8 @@ open_outputs(Job *job, const OnnxlExternalFiles *files, GError **error)
     if (!path)
       return false;
     g_ptr_array_add(job->paths, path);
-    if (!destination_check(destination, path, job->model, files, error))
+    if (!destination_check(destination, path, job->model, files, error) ||
+        !onnxl_run_check_dependencies(job->run, "--data", path, error))
       return false;
     int fd = onnxl_output_set_add(job->outputs, path, error);
     if (fd < 0)
@@ -212,7 +213,6 @@ align(OnnxlRun *run, OnnxlModel *model, OnnxlExternalFiles *files, GError **erro
 static void
 add_inputs(OnnxlRun *run, const OnnxlExternalFiles *files)
 {
-  onnxl_run_add_input(run, run->input);
   for (size_t i = 0; i < onnxl_external_files_count(files); i++) {
     g_autofree char *path = onnxl_external_files_path(files, i);
     onnxl_run_add_input(run, path);
@@ -233,9 +233,14 @@ run_align(OnnxlRun *run, GError **error)
                                    : onnxl_model_load_weights(run->input, &common->limits, run->sink, error);
   if (!model)
     return false;
+  onnxl_run_add_input(run, run->input);
+  onnxl_run_add_files(run, model->data_files);
   const char *folder = common->data_dir ? common->data_dir : model->folder;
   OnnxlExternalFiles *files = onnxl_external_files_new(folder, common->allow_symlinks);
-  bool ok = check ? onnxl_align_check(run, model, files, &layout, error) : align(run, model, files, error);
+  bool ok = onnxl_run_check_output(run, "-MF", common->dependency_file, error) &&
+            onnxl_model_check_output(model, common->data_dir, common->dependency_file, error);
+  if (ok)
+    ok = check ? onnxl_align_check(run, model, files, &layout, error) : align(run, model, files, error);
   add_inputs(run, files);
   onnxl_external_files_free(files);
   onnxl_model_free(model);

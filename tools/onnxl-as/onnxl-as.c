@@ -63,7 +63,10 @@ run_as(OnnxlRun *run, GError **error)
   OnnxlModel *model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
   bool ok = model != NULL;
 
-  onnxl_run_add_inputs(run, model ? model->data_files : NULL);
+  onnxl_run_add_input(run, run->input);
+  onnxl_run_add_files(run, model ? model->data_files : NULL);
+  ok = ok && onnxl_run_check_output(run, "-MF", run->common.dependency_file, error) &&
+       onnxl_model_check_output(model, run->common.data_dir, run->common.dependency_file, error);
   if (ok && check)
     ok = check_names(model, run->sink, error);
   /* Findings that -Werror made errors come without one of their own. */

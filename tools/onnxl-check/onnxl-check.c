@@ -3,6 +3,7 @@
 
 #include "check/check.h"
 #include "cli/main.h"
+#include "proto/save.h"
 #include "support/error.h"
 
 enum { MAX_MODELS = 1 << 20 };
@@ -74,7 +75,10 @@ check_model(OnnxlRun *run, const char *path, GError **error)
   if (model) {
     const char *folder = common->data_dir ? common->data_dir : model->folder;
     OnnxlExternalFiles *files = onnxl_external_files_new(folder, common->allow_symlinks);
-    (void)!onnxl_check_model(model, files, onnxl_arena_budget(model->arena), run->sink, &local);
+    onnxl_run_add_files(run, model->data_files);
+    (void)!(onnxl_run_check_output(run, "-MF", common->dependency_file, &local) &&
+            onnxl_model_check_output(model, folder, common->dependency_file, &local) &&
+            onnxl_check_model(model, files, onnxl_arena_budget(model->arena), run->sink, &local));
     add_inputs(run, path, files);
     onnxl_external_files_free(files);
   }

@@ -51,6 +51,7 @@ static const OnnxlOptionRule rules[] = {
 typedef struct Mover {
   OnnxlOutput *out;
   const OnnxlModel *model;
+  bool moved;
 } Mover;
 
 static bool
@@ -63,15 +64,17 @@ move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
   if (excess > 0)
     onnxl_output_write(mover->out, zeros, PAYLOAD_ALIGNMENT - excess);
   *ret_offset = onnxl_output_position(mover->out);
+  mover->moved = true;
   onnxl_payload_write(mover->out, mover->model, payload);
   return mover->out->saved_errno == 0 || onnxl_output_flush(mover->out, weights, error);
 }
 
-/* The text, with payloads moved into a file in its folder. */
+/* The text, with payloads moved into a file in its folder, if there are any. */
 static bool
-write_with_file(OnnxlOutput *out, const char *output, OnnxlModel *model, OnnxlTextOptions *text, GError **error)
+write_with_file(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, OnnxlTextOptions *text, GError **error)
 {
   g_autofree char *path = g_build_filename(text->folder, weights, NULL);
+  const char *output = run->common.output;
   OnnxlOutputFile file;
 
   if (strchr(weights, '/') || *weights == '\0')
@@ -79,19 +82,21 @@ write_with_file(OnnxlOutput *out, const char *output, OnnxlModel *model, OnnxlTe
                       "--weights=%s: a name without a folder, as the file stands next to the text", weights);
   if (onnxl_model_is_at(model, path))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
-  if (!onnxl_model_check_output(model, NULL, path, error))
+  if (!onnxl_model_check_output(model, NULL, path, error) ||
+      !onnxl_run_check_dependencies(run, "--weights", path, error))
     return false;
   if (output && onnxl_path_same_entry(path, output))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: another output has this name", path);
   if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
     return false;
-  Mover mover = { &file.out, model };
+  Mover mover = { &file.out, model, false };
   text->weights = ONNXL_WEIGHTS_FILE;
   text->data_name = weights;
-  if (onnxl_text_write(out, model, text, move_payload, &mover, error))
+  bool ok = onnxl_text_write(out, model, text, move_payload, &mover, error);
+  if (ok && mover.moved)
     return onnxl_output_file_commit(&file, error);
   onnxl_output_file_abort(&file);
-  return false;
+  return ok;
 }
 
 static bool
@@ -110,7 +115,7 @@ write_text(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **er
   else if (strcmp(weights, "elide") == 0)
     text.weights = ONNXL_WEIGHTS_ELIDE;
   else if (strcmp(weights, "auto") != 0)
-    return write_with_file(out, run->common.output, model, &text, error);
+    return write_with_file(run, out, model, &text, error);
   return onnxl_text_write(out, model, &text, NULL, NULL, error);
 }
 
@@ -150,6 +155,16 @@ write_style(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **e
 }
 
 static bool
+check_outputs(const OnnxlRun *run, OnnxlModel *model, GError **error)
+{
+  const OnnxlCommonOptions *common = &run->common;
+
+  return onnxl_model_check_output(model, common->data_dir, common->output, error) &&
+         onnxl_run_check_output(run, "-MF", common->dependency_file, error) &&
+         onnxl_model_check_output(model, common->data_dir, common->dependency_file, error);
+}
+
+static bool
 run_dis(OnnxlRun *run, GError **error)
 {
   static const OnnxlOpsFormat formats[] = {
@@ -166,14 +181,14 @@ run_dis(OnnxlRun *run, GError **error)
                       "--list-ops lists what is known and takes no model (--style=summary has the operators of one)");
   if (!list_ops) {
     model = onnxl_model_load(run->input, &run->common.limits, run->sink, error);
-    onnxl_run_add_inputs(run, model ? model->data_files : NULL);
+    onnxl_run_add_input(run, run->input);
+    onnxl_run_add_files(run, model ? model->data_files : NULL);
     if (!model || onnxl_diag_errors(run->sink) > 0) {
       onnxl_model_free(model);
       return model != NULL;
     }
   }
-  if ((model && !onnxl_model_check_output(model, run->common.data_dir, run->common.output, error)) ||
-      !onnxl_output_file_open(&file, run->common.output, 0, error)) {
+  if ((model && !check_outputs(run, model, error)) || !onnxl_output_file_open(&file, run->common.output, 0, error)) {
     onnxl_model_free(model);
     return false;
   }

@@ -333,6 +333,8 @@ check_named(const OnnxlRun *run, const Session *session, const char *text, GErro
 {
   for (const char *path = text; (path = strstr(path, "=@"));) {
     path += strlen("=@");
+    if (!onnxl_run_check_dependencies(run, "--output", path, error))
+      return false;
     if (onnxl_model_is_at(session->model, path))
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: it is the model that is read", text);
     if (!onnxl_model_check_output(session->model, run->common.data_dir, path, error))

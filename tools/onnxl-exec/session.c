@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "exec.h"
+#include "proto/save.h"
 #include "shapes/annotate.h"
 #include "support/error.h"
 #include "support/number.h"
@@ -110,11 +111,13 @@ session_open(Session *session, OnnxlRun *run, const char *path, GError **error)
   session->given = g_new0(bool, onnxl_executor_n_inputs(session->executor));
   session->outputs = g_new0(OnnxlValue *, onnxl_executor_n_outputs(session->executor));
   onnxl_run_add_input(run, path && strcmp(path, "-") != 0 ? path : NULL);
+  onnxl_run_add_files(run, session->model->data_files);
   for (size_t i = 0; i < onnxl_external_files_count(session->plan->external); i++) {
     g_autofree char *name = onnxl_external_files_path(session->plan->external, i);
     onnxl_run_add_input(run, name);
   }
-  return true;
+  return onnxl_run_check_output(run, "-MF", common->dependency_file, error) &&
+         onnxl_model_check_output(session->model, common->data_dir, common->dependency_file, error);
 }
 
 bool

@@ -224,7 +224,9 @@ check_outputs(const OnnxlRun *run, OnnxlModel *model, GError **error)
   const char *folder = run->common.data_dir;
 
   return onnxl_model_check_output(model, folder, run->common.output, error) &&
-         onnxl_model_check_output(model, folder, plot, error) && onnxl_run_check_output(run, "--plot", plot, error);
+         onnxl_model_check_output(model, folder, plot, error) && onnxl_run_check_output(run, "--plot", plot, error) &&
+         onnxl_model_check_output(model, folder, run->common.dependency_file, error) &&
+         onnxl_run_check_output(run, "-MF", run->common.dependency_file, error);
 }
 
 static bool
@@ -238,6 +240,7 @@ run_mem(OnnxlRun *run, GError **error)
   if (!a.model)
     return false;
   onnxl_run_add_input(run, run->input);
+  onnxl_run_add_files(run, a.model->data_files);
   a.inference = check_outputs(run, a.model, error) && bind_dims(a.model, error)
                   ? onnxl_infer(a.model, &(OnnxlInferOptions){ 0 }, a.model->arena, run->sink, error)
                   : NULL;

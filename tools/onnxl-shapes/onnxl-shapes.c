@@ -136,6 +136,7 @@ run_shapes(OnnxlRun *run, GError **error)
   if (!model)
     return false;
   onnxl_run_add_input(run, run->input);
+  onnxl_run_add_files(run, model->data_files);
   const char *folder = run->common.data_dir ? run->common.data_dir : model->folder;
   OnnxlExternalFiles *files = onnxl_external_files_new(folder, run->common.allow_symlinks);
   OnnxlInferOptions infer_options = {
@@ -146,8 +147,10 @@ run_shapes(OnnxlRun *run, GError **error)
     .requirements = requirements.items,
     .n_requirements = requirements.count,
   };
-  bool ok =
-    onnxl_model_check_output(model, run->common.data_dir, run->common.output, error) && edit_model(model, error);
+  bool ok = onnxl_model_check_output(model, run->common.data_dir, run->common.output, error) &&
+            onnxl_run_check_output(run, "-MF", run->common.dependency_file, error) &&
+            onnxl_model_check_output(model, run->common.data_dir, run->common.dependency_file, error) &&
+            edit_model(model, error);
   OnnxlInference *inference = ok ? onnxl_infer(model, &infer_options, model->arena, run->sink, error) : NULL;
   ok = inference != NULL;
   add_inputs(run, files);
