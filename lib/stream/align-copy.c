@@ -9,7 +9,6 @@ enum {
   /* Writing to one file is serial inside the kernel, so it is files that are copied side by side. More than two compete
    * for the device and for memory. */
   MAX_WORKERS = 2,
-  BLOCK = 4096,             /* of most file systems */
   WORTH_A_WORKER = 8 << 20, /* bytes: a thread takes as long to start as a megabyte to copy */
 };
 
@@ -44,7 +43,7 @@ typedef struct Run {
 /* The longest run from an entry on: padding of less than a block belongs to it, a source with holes ends it. The
  * entries of one source mostly lie together, so that it is looked at once. */
 static Run
-find_run(const OnnxlAlignPlan *plan, const OnnxlAlignShard *range, size_t first)
+find_run(const OnnxlAlignPlan *plan, const OnnxlAlignShard *range, size_t first, uint64_t block)
 {
   const uint32_t *order = plan->order + range->first;
   Run run = { first, plan->entries[order[first]].offset };
@@ -52,7 +51,7 @@ find_run(const OnnxlAlignPlan *plan, const OnnxlAlignShard *range, size_t first)
 
   for (; run.next < range->count; run.next++) {
     const OnnxlAlignEntry *entry = &plan->entries[order[run.next]];
-    if (entry->offset - run.end >= BLOCK)
+    if (entry->offset - run.end >= block)
       break;
     if (entry->payload.kind == ONNXL_PAYLOAD_FILE && entry->payload.place.fd != fd) {
       fd = entry->payload.place.fd;
@@ -75,12 +74,13 @@ copy_shard(const OnnxlAlignPlan *plan, size_t shard, int fd, const char *name, O
   while (ftruncate(fd, (off_t)range->size) < 0)
     if (errno != EINTR)
       return onnxl_error_errno(error, errno, "cannot write '%s'", name);
+  uint64_t block = onnxl_copy_block_size(fd);
   Run run = { 0, 0 };
   for (size_t i = 0, next; i < range->count; i = next) {
     const OnnxlAlignEntry *first = &plan->entries[order[i]];
     OnnxlPayload payload = first->payload;
     if (i >= run.next) {
-      run = find_run(plan, range, i);
+      run = find_run(plan, range, i, block);
       onnxl_copier_expect(copier, run.end);
     }
     for (next = i + 1; next < range->count && follows(first, &plan->entries[order[next]], payload.length); next++)

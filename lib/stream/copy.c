@@ -34,6 +34,14 @@ typedef struct Pace {
   uint64_t bytes;    /* in this window */
 } Pace;
 
+/* A file that something is remembered of. A descriptor may have been closed and its number used again, so the file is
+ * told by its inode as well. */
+typedef struct KnownFile {
+  int fd; /* -1: none */
+  dev_t device;
+  ino_t inode;
+} KnownFile;
+
 /* What happened to a part of a range. */
 typedef enum Step {
   STEP_DONE,
@@ -44,16 +52,14 @@ typedef enum Step {
 struct OnnxlCopier {
   OnnxlCopyOptions options;
   OnnxlCopyStats stats;
-  /* The pair of files that the members below are about. */
-  int source_fd, dest_fd;
-  dev_t source_device, dest_device;
-  ino_t source_inode, dest_inode;
-  bool sparse;   /* the source has holes */
-  bool remote;   /* the destination's file system may copy on a server */
-  bool reserves; /* it is filled faster where blocks have been reserved */
-  bool refused[ONNXL_N_COPY_METHODS];
-  uint64_t block;                      /* of the destination's file system, which sharing needs */
-  uint64_t expected_end, reserved_end; /* in the destination */
+  KnownFile source;
+  bool sparse; /* it has holes */
+  KnownFile dest;
+  bool remote;                         /* its file system may copy on a server */
+  bool reserves;                       /* it is filled faster where blocks have been reserved */
+  uint64_t block;                      /* of its file system, which sharing needs */
+  uint64_t expected_end, reserved_end; /* in it */
+  bool refused[ONNXL_N_COPY_METHODS];  /* between these two */
   uint64_t unsynced;                   /* bytes since the device was told to write */
   int pipe[2];                         /* -1: not made yet */
   uint64_t pipe_size;
@@ -83,7 +89,7 @@ onnxl_copier_new(const OnnxlCopyOptions *options)
     copier->options.chunk_size = DEFAULT_CHUNK;
   /* A signal must not wait for a call that copies a terabyte. */
   copier->options.chunk_size = MIN(copier->options.chunk_size, (uint64_t)1 << 30);
-  copier->source_fd = copier->dest_fd = -1;
+  copier->source.fd = copier->dest.fd = -1;
   copier->pipe[0] = copier->pipe[1] = -1;
   return copier;
 }
@@ -400,9 +406,18 @@ is_remote(__fsword_t type)
 }
 
 static bool
-has_holes(const struct stat *info)
+has_holes(int fd, const struct stat *info)
 {
-  return S_ISREG(info->st_mode) && info->st_blocks * 512 < info->st_size;
+  int64_t spare = (int64_t)info->st_blocks * 512 - info->st_size;
+
+  if (!S_ISREG(info->st_mode))
+    return false;
+  if (spare < info->st_blksize)
+    return spare < 0;
+  /* Blocks behind the end, and those that say where the others are, may make up for holes. Only then is it worth the
+   * time: some file systems go through all pages. */
+  off_t hole = lseek(fd, 0, SEEK_HOLE);
+  return hole >= 0 && hole < info->st_size;
 }
 
 bool
@@ -410,38 +425,60 @@ onnxl_copy_is_sparse(int fd)
 {
   struct stat info;
 
-  return fstat(fd, &info) == 0 && has_holes(&info);
+  return fstat(fd, &info) == 0 && has_holes(fd, &info);
 }
 
-/* The remembered answers hold for a pair of files. A descriptor may have been closed and its number used again, so the
- * files are told by their inodes. */
+uint64_t
+onnxl_copy_block_size(int fd)
+{
+  struct statfs system;
+
+  return fstatfs(fd, &system) == 0 && system.f_bsize > 0 ? (uint64_t)system.f_bsize : PAGE;
+}
+
+/* Returns whether it is another file than the one that is known, which it then becomes. */
+static bool
+is_new(KnownFile *known, int fd, const struct stat *info)
+{
+  KnownFile file = { fd, info->st_dev, info->st_ino };
+
+  if (known->fd == file.fd && known->device == file.device && known->inode == file.inode)
+    return false;
+  *known = file;
+  return true;
+}
+
+static void
+look_at_dest(OnnxlCopier *copier)
+{
+  struct statfs system;
+  bool known = fstatfs(copier->dest.fd, &system) == 0;
+
+  copier->block = onnxl_copy_block_size(copier->dest.fd);
+  copier->remote = known && is_remote(system.f_type);
+  /* XFS and btrfs, which can share blocks instead, gain nothing. */
+  copier->reserves = known && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
+  copier->reserved_end = 0;
+}
+
+/* Remembered answers hold for a pair of files. What is reserved stays so whatever the source: in memory, reserving
+ * takes a look at every page, reserved or not. */
 static bool
 choose_pair(OnnxlCopier *copier, OnnxlCopyPlace source, OnnxlCopyPlace dest, GError **error)
 {
   struct stat from, to;
-  struct statfs system;
 
   if (fstat(source.fd, &from) < 0)
     return onnxl_error_errno(error, errno, "cannot look at '%s'", source.name);
   if (fstat(dest.fd, &to) < 0)
     return onnxl_error_errno(error, errno, "cannot look at '%s'", dest.name);
-  if (source.fd == copier->source_fd && dest.fd == copier->dest_fd && from.st_dev == copier->source_device &&
-      from.st_ino == copier->source_inode && to.st_dev == copier->dest_device && to.st_ino == copier->dest_inode)
-    return true;
-  copier->source_fd = source.fd;
-  copier->dest_fd = dest.fd;
-  copier->source_device = from.st_dev;
-  copier->source_inode = from.st_ino;
-  copier->dest_device = to.st_dev;
-  copier->dest_inode = to.st_ino;
-  copier->sparse = has_holes(&from);
-  bool known = fstatfs(dest.fd, &system) == 0;
-  copier->block = known && system.f_bsize > 0 ? (uint64_t)system.f_bsize : PAGE;
-  copier->remote = known && is_remote(system.f_type);
-  /* XFS and btrfs, which can share blocks instead, gain nothing. */
-  copier->reserves = known && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
-  copier->reserved_end = 0;
-  memset(copier->refused, 0, sizeof copier->refused);
+  bool new_source = is_new(&copier->source, source.fd, &from), new_dest = is_new(&copier->dest, dest.fd, &to);
+  if (new_source)
+    copier->sparse = has_holes(source.fd, &from);
+  if (new_dest)
+    look_at_dest(copier);
+  if (new_source || new_dest)
+    memset(copier->refused, 0, sizeof copier->refused);
   return true;
 }
 

@@ -46,7 +46,7 @@ void onnxl_copier_free(OnnxlCopier *copier);
 
 OnnxlCopyStats onnxl_copier_stats(const OnnxlCopier *copier);
 
-/* A place in an open file. The file position of fd is not used, but that of a sparse source moves. */
+/* A place in an open file. The file position of fd is not used, but that of a source moves. */
 typedef struct OnnxlCopyPlace {
   int fd;
   uint64_t offset;  /* bytes; offset plus the length to be copied is below 2^63 */
@@ -55,6 +55,9 @@ typedef struct OnnxlCopyPlace {
 
 /* Whether a file has holes. */
 bool onnxl_copy_is_sparse(int fd);
+
+/* Bytes that the file system of a file allocates at once, as far as it says. */
+uint64_t onnxl_copy_block_size(int fd);
 
 /* Tells that the next copies, of ranges without holes, will fill the destination up to end, without leaving out a
  * block: the first of them may reserve all of it. */

@@ -167,6 +167,27 @@ test_reserve(void)
   close(dest);
 }
 
+/* What was reserved while one source was copied is not reserved again for the next one. */
+static void
+test_reserve_once(void)
+{
+  struct stat info;
+  OnnxlCopier *copier = onnxl_copier_new(&(OnnxlCopyOptions){ 0 });
+  int dest = fresh(SIZE), other = open(source_name, O_RDONLY);
+
+  onnxl_copier_expect(copier, SIZE);
+  CU_ASSERT_TRUE(
+    onnxl_copy_range(copier, (OnnxlCopyPlace){ source, 0, "s" }, (OnnxlCopyPlace){ dest, 0, "d" }, 5000, NULL));
+  CU_ASSERT_TRUE_FATAL(ftruncate(dest, 5000) == 0 && ftruncate(dest, SIZE) == 0);
+  CU_ASSERT_TRUE(
+    onnxl_copy_range(copier, (OnnxlCopyPlace){ other, 5000, "s" }, (OnnxlCopyPlace){ dest, 5000, "d" }, 5000, NULL));
+  CU_ASSERT_TRUE(holds(dest, 0, content, 10000));
+  CU_ASSERT_TRUE(fstat(dest, &info) == 0 && info.st_blocks * 512 < 1 << 20);
+  onnxl_copier_free(copier);
+  close(other);
+  close(dest);
+}
+
 static void
 test_too_short(void)
 {
@@ -236,6 +257,11 @@ test_holes(void)
     onnxl_copier_free(copier);
     close(dest);
   }
+  /* Blocks behind the end do not hide them. */
+  CU_ASSERT_TRUE(onnxl_copy_is_sparse(sparse));
+  if (fallocate(sparse, FALLOC_FL_KEEP_SIZE, SPARSE, SPARSE) == 0)
+    CU_ASSERT_TRUE(onnxl_copy_is_sparse(sparse));
+  CU_ASSERT_FALSE(onnxl_copy_is_sparse(source));
   close(sparse);
 }
 
@@ -333,5 +359,6 @@ test_tear_down(void)
 
 UNIT_MAIN("copy", { "set up", test_set_up }, { "every method", test_methods }, { "choice of the method", test_choice },
           { "size of pieces", test_pieces }, { "reserving blocks", test_reserve },
-          { "source too short", test_too_short }, { "holes stay holes", test_holes }, { "cancelled", test_cancel },
-          { "falls through", test_falls_through }, { "device full", test_device_full }, { "tear down", test_tear_down })
+          { "reserving once", test_reserve_once }, { "source too short", test_too_short },
+          { "holes stay holes", test_holes }, { "cancelled", test_cancel }, { "falls through", test_falls_through },
+          { "device full", test_device_full }, { "tear down", test_tear_down })
