@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/folder-lock-internal.h"
 #include "cli/output-file-internal.h"
 #include "cli/temporary-internal.h"
 #include "support/error.h"
@@ -37,6 +37,8 @@ struct OnnxlOutputSet {
   GPtrArray *companions;  /* Companion */
   GArray *moves;          /* Move, as made */
   bool no_links;          /* a companion could not be given an interim name */
+  OnnxlWaiting *waiting;  /* or NULL */
+  void *waiting_data;
 };
 
 static void
@@ -113,6 +115,13 @@ onnxl_output_set_add(OnnxlOutputSet *set, const char *path, GError **error)
   companion->slot = -1;
   g_ptr_array_add(set->companions, companion);
   return file.fd;
+}
+
+void
+onnxl_output_set_on_wait(OnnxlOutputSet *set, OnnxlWaiting *waiting, void *data)
+{
+  set->waiting = waiting;
+  set->waiting_data = data;
 }
 
 /* What cannot be looked at is handled as if it were there. */
@@ -311,27 +320,6 @@ publish(OnnxlOutputSet *set, GError **error)
   return ok;
 }
 
-/* Sets that go to one folder take turns, so that no file of one comes between those of another. Where folders cannot be
- * locked they do not. Returns: a descriptor that holds the lock, -1 for none; -2 with error. */
-static int
-lock_folder(const char *path, GError **error)
-{
-  enum { TRIES = 6000, PAUSE = 10 }; /* a minute, in milliseconds */
-  g_autofree char *folder = g_path_get_dirname(path);
-  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool taken = true;
-  for (int i = 0; fd >= 0 && taken && i < TRIES; i++) {
-    if (i > 0)
-      g_usleep(PAUSE * 1000);
-    taken = flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || errno == EINTR);
-  }
-  if (fd < 0 || !taken)
-    return fd;
-  close(fd);
-  onnxl_fail(error, ONNXL_ERROR_IO, "cannot write %s: another process has locked the folder %s", path, folder);
-  return -2;
-}
-
 static bool
 name_and_publish(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *data, GError **error)
 {
@@ -351,8 +339,10 @@ onnxl_output_set_commit(OnnxlOutputSet *set, OnnxlWriteMain write_main, void *da
   /* What takes long comes first. */
   if (!finish_companions(set, error))
     return false;
-  int lock = set->main.path && set->companions->len > 0 ? lock_folder(set->main.path, error) : -1;
-  bool ok = lock != -2 && name_and_publish(set, write_main, data, error);
+  int lock = -1;
+  bool alone = !set->main.path || set->companions->len == 0 ||
+               onnxl_folder_lock(set->main.path, set->waiting, set->waiting_data, &lock, error);
+  bool ok = alone && name_and_publish(set, write_main, data, error);
   if (lock >= 0)
     close(lock);
   return ok;

@@ -10,7 +10,7 @@
  *
  * Existing files are replaced, never written to: other names of them keep the old bytes. When a run fails, they are put
  * back. Sets that go to one folder at the same time take turns (flock() on the folder): what is left is all of the last
- * one's. */
+ * one's. A lock that the process inherited is taken for its own. */
 #ifndef ONNXL_CLI_OUTPUT_SET_H
 #define ONNXL_CLI_OUTPUT_SET_H
 
@@ -27,6 +27,10 @@ void onnxl_output_set_free(OnnxlOutputSet *set);
 
 /* Adds a companion, a regular file. Returns: its descriptor, open for reading and writing, borrowed; -1 with error. */
 int onnxl_output_set_add(OnnxlOutputSet *set, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Has waiting called once with data when a commit waits for another process that has locked folder. */
+typedef void OnnxlWaiting(void *data, const char *folder);
+void onnxl_output_set_on_wait(OnnxlOutputSet *set, OnnxlWaiting *waiting, void *data);
 
 /* Writes the main file, in which the companions are at paths (in the order of adding; in their own folders, but perhaps
  * under interim names). It may be called twice. */

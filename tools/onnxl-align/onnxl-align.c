@@ -1,4 +1,6 @@
 /* onnxl-align: lays the weights of a model anew. */
+#include <stdio.h>
+
 #include "check.h"
 #include "cli/progress.h"
 #include "destination.h"
@@ -94,6 +96,15 @@ show_progress(void *data, uint64_t bytes)
   return true;
 }
 
+static void
+tell_of_wait(void *data, const char *folder)
+{
+  Job *job = data;
+
+  if (!job->run->common.quiet)
+    fprintf(stderr, "%s: waiting for another process, which has locked the folder %s\n", job->run->tool->name, folder);
+}
+
 /* Whoever replaces a model and its data replaces the model first. So what was opened belongs together as long as the
  * name still leads to the model. */
 static bool
@@ -116,6 +127,8 @@ open_outputs(Job *job, const OnnxlExternalFiles *files, GError **error)
   if (!destination_check(destination, NULL, job->model, files, error))
     return false;
   job->outputs = onnxl_output_set_new(common->output, flags, error);
+  if (job->outputs)
+    onnxl_output_set_on_wait(job->outputs, tell_of_wait, job);
   for (size_t i = 0; job->outputs && i < onnxl_align_plan_shards(job->plan); i++) {
     char *path = destination_data_path(destination, data_file, i, error);
     if (!path)
