@@ -90,9 +90,6 @@ resolve(const OnnxlCheck *check, OnnxlCheckPlace *at)
   const OnnxlNode *node = at->node;
 
   at->version = onnxl_opset_version(check->model, check->body->function, node->domain);
-  /* Before ir_version 3 there was but one operator set. */
-  if (at->version == 0 && onnxl_check_ir(check) < 3 && onnxl_domain_normal(node->domain).size == 0)
-    at->version = 1;
   if (check->functions)
     at->callee = onnxl_function_table_find(check->functions, node);
   if (!at->callee)

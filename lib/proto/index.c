@@ -518,5 +518,6 @@ onnxl_opset_version(const OnnxlModel *model, const OnnxlFunction *function, Onnx
     for (size_t j = 0; lists[i] && j < lists[i]->count; j++)
       if (onnxl_str_equal(onnxl_domain_normal(lists[i]->items[j].domain), wanted))
         return lists[i]->items[j].version;
-  return 0;
+  /* Before ir_version 3 there was but one operator set, which no model had to import. */
+  return wanted.size == 0 && model->proto.has_ir_version && model->proto.ir_version < 3;
 }

@@ -79,7 +79,7 @@ const OnnxlIndex *onnxl_index_new(const OnnxlModel *model, const OnnxlFunction *
                                   OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Version that a graph imports of a domain ("" and "ai.onnx" are one); function not NULL: what the function imports,
- * else the model. 0 when it is not imported. */
+ * else the model. 0 when it is not imported; before ir_version 3 that is 1 for the default domain. */
 int64_t onnxl_opset_version(const OnnxlModel *model, const OnnxlFunction *function, OnnxlStr domain);
 
 /* The model's functions by (domain, name, overload). */

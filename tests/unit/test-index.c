@@ -135,6 +135,18 @@ test_functions(void)
 }
 
 static void
+test_opset_of_old_models(void)
+{
+  TextModel t = text_model("<ir_version: 2> g (x) => (y) { y = Relu (x) }\n");
+  CU_ASSERT_EQUAL(onnxl_opset_version(t.model, NULL, ONNXL_STR("")), 1);
+  CU_ASSERT_EQUAL(onnxl_opset_version(t.model, NULL, ONNXL_STR("d")), 0);
+  text_model_clear(&t);
+  t = text_model("<ir_version: 3> g (x) => (y) { y = Relu (x) }\n");
+  CU_ASSERT_EQUAL(onnxl_opset_version(t.model, NULL, ONNXL_STR("")), 0);
+  text_model_clear(&t);
+}
+
+static void
 test_function_cycle(void)
 {
   TextModel t = text_model("g (x) => (y) { y = d.f (x) }\n"
@@ -149,4 +161,5 @@ test_function_cycle(void)
 
 UNIT_MAIN("index", { "values and uses", test_values_and_uses }, { "nested graphs", test_nested_graphs },
           { "invalid graphs", test_invalid_graphs }, { "same name in branches", test_same_name_in_branches },
-          { "functions", test_functions }, { "function cycle", test_function_cycle })
+          { "functions", test_functions }, { "opset of old models", test_opset_of_old_models },
+          { "function cycle", test_function_cycle })
