@@ -4,8 +4,8 @@
 
 #include "runtime/plan.h"
 
-/* Makes the value of an initializer: mapped where it lies when it is aligned, copied otherwise. Returns false with
- * error. */
+/* Makes the value of an initializer: mapped where it lies when it is aligned, copied otherwise; a sparse one becomes
+ * dense. Returns false with error. */
 bool onnxl_constant_load(OnnxlPlan *plan, const OnnxlTensor *tensor, OnnxlDiagSink *sink, OnnxlValue **ret_value,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool onnxl_constant_load_sparse(OnnxlPlan *plan, const OnnxlSparseTensor *sparse, OnnxlDiagSink *sink,

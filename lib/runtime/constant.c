@@ -2,6 +2,7 @@
 
 #include "proto/tensor.h"
 #include "runtime/context-internal.h"
+#include "runtime/sparse-internal.h"
 #include "support/error.h"
 
 /* Bool elements must be 0 or 1 for the kernels; hostile bytes are not. */
@@ -122,17 +123,26 @@ bool
 onnxl_constant_load_sparse(OnnxlPlan *plan, const OnnxlSparseTensor *sparse, OnnxlDiagSink *sink,
                            OnnxlValue **ret_value, GError **error)
 {
-  OnnxlValue *values = NULL, *indices = NULL;
-  bool good = sparse->values && sparse->indices;
-  if (!good)
-    onnxl_fail(error, ONNXL_ERROR_INVALID, "a sparse initializer lacks values or indices");
-  good = good && onnxl_constant_load(plan, sparse->values, sink, &values, error) &&
-         onnxl_constant_load(plan, sparse->indices, sink, &indices, error);
-  if (good)
-    *ret_value = onnxl_value_new_sparse(plan->allocator, values, indices, sparse->dims.count, sparse->dims.items);
+  OnnxlValue *values = NULL, *indices = NULL, *dense = NULL;
+  if (!sparse->values || !sparse->indices)
+    return onnxl_fail(error, ONNXL_ERROR_INVALID, "a sparse initializer lacks values or indices");
+  OnnxlStr name = sparse->values->name;
+  char *what = g_strdup_printf("the initializer %.*s", ONNXL_ARG(name));
+  GError *failed = NULL;
+  if (onnxl_constant_load(plan, sparse->values, sink, &values, error) &&
+      onnxl_constant_load(plan, sparse->indices, sink, &indices, error))
+    dense =
+      onnxl_value_new_tensor(plan->allocator, values->elem_type, sparse->dims.count, sparse->dims.items, what, error);
+  if (dense && !onnxl_sparse_fill(dense, values, indices, &failed)) {
+    onnxl_fail(error, (OnnxlErrorCode)failed->code, "%s: %s", what, failed->message);
+    g_clear_error(&failed);
+    g_clear_pointer(&dense, onnxl_value_unref);
+  }
   onnxl_value_unref(values);
   onnxl_value_unref(indices);
-  return good;
+  g_free(what);
+  *ret_value = dense;
+  return dense != NULL;
 }
 
 static bool

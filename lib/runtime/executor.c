@@ -502,9 +502,7 @@ fits_type(const OnnxlType *type, const OnnxlValue *value)
     return true;
   if (type->map_type)
     return value->kind == ONNXL_KIND_MAP;
-  if (type->sparse_tensor_type)
-    return value->kind == ONNXL_KIND_SPARSE_TENSOR;
-  return true;
+  return !type->sparse_tensor_type;
 }
 
 static bool

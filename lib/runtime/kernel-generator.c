@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "runtime/loop.h"
+#include "runtime/sparse-internal.h"
 #include "runtime/tensor.h"
 #include "shapes/sizes.h"
 
@@ -36,34 +37,12 @@ dense_from_sparse(OnnxlKernelContext *context, const OnnxlSparseTensor *sparse, 
   OnnxlValue *indices = values ? onnxl_ctx_attr_tensor(context, sparse->indices, error) : NULL;
   OnnxlValue *y =
     indices ? onnxl_ctx_output(context, 0, values->elem_type, sparse->dims.count, sparse->dims.items, error) : NULL;
-  if (!y)
-    return NULL;
-  size_t size = onnxl_element_size(y);
-  int64_t rank = y->rank;
-  bool linear = indices->rank == 1;
-  if (size == 0 || (indices->elem_type != ONNXL_TYPE_INT64) || indices->count != values->count * (linear ? 1 : rank)) {
-    onnxl_ctx_invalid(context, error,
-                      "the sparse value has %" G_GINT64_FORMAT " indices for %" G_GINT64_FORMAT " values",
-                      indices->count, values->count);
-    return NULL;
-  }
-  if (y->elem_type != ONNXL_TYPE_STRING)
-    memset(y->data, 0, y->bytes);
-  for (int64_t i = 0; i < values->count; i++) {
-    const int64_t *index = (const int64_t *)indices->data + i * (linear ? 1 : rank);
-    int64_t at = linear ? *index : 0;
-    bool inside = true;
-    for (int64_t d = 0; d < rank && !linear; d++) {
-      inside = inside && index[d] >= 0 && index[d] < y->dims[d];
-      at = inside ? at * y->dims[d] + index[d] : 0;
-    }
-    if (!inside || at < 0 || at >= y->count) {
-      onnxl_ctx_invalid(context, error, "an index of the sparse value lies outside its dims");
-      return NULL;
-    }
-    memcpy((char *)y->data + at * (int64_t)size, (const char *)values->data + i * (int64_t)size, size);
-  }
-  return y;
+  GError *failed = NULL;
+  if (!y || onnxl_sparse_fill(y, values, indices, &failed))
+    return y;
+  onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
+  g_error_free(failed);
+  return NULL;
 }
 
 static bool
@@ -196,7 +175,7 @@ run_range(OnnxlKernelContext *context, GError **error)
   double delta = onnxl_tensor_double(in[2], 0);
   int64_t first = 0, step = 0, n = 0;
   if (delta == 0 || isnan(start) || isnan(limit) || isnan(delta))
-    return onnxl_ctx_invalid(context, error, "the step is %g", delta);
+    return onnxl_ctx_invalid(context, error, "there is no range from %g to %g in steps of %g", start, limit, delta);
   if (is_float) {
     good = onnxl_real_range_length(start, limit, delta, &n);
   } else {

@@ -34,7 +34,7 @@ struct OnnxlBody {
   const OnnxlFunction *function; /* NULL for the main graph */
   const OnnxlIndex *index;
   OnnxlStep *steps;       /* by node id */
-  OnnxlValue **constants; /* by value id: initializers, dense or sparse, else NULL */
+  OnnxlValue **constants; /* by value id: initializers, else NULL */
   OnnxlBody *next;        /* all bodies of the plan */
 };
 

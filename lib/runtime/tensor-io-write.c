@@ -75,16 +75,6 @@ put_tensor(Writer *writer, const OnnxlValue *tensor)
     put_slice(writer, 9, tensor->data, tensor->bytes);
 }
 
-/* SparseTensorProto: values, indices, dims. */
-static void
-put_sparse(Writer *writer, const OnnxlValue *value)
-{
-  put_message(writer, 1, put_tensor, value->items[0]);
-  put_message(writer, 2, put_tensor, value->items[1]);
-  for (uint32_t i = 0; i < value->rank; i++)
-    put_number(writer, 3, (uint64_t)value->dims[i]);
-}
-
 /* The DataType of SequenceProto and OptionalProto, and the field of either in which such values stand. */
 static uint32_t
 element_code(OnnxlTypeKind kind, uint32_t *ret_field)
@@ -92,11 +82,9 @@ element_code(OnnxlTypeKind kind, uint32_t *ret_field)
   static const struct {
     OnnxlTypeKind kind;
     uint32_t code, field;
-  } rows[] = { { ONNXL_KIND_TENSOR, 1, 3 },
-               { ONNXL_KIND_SPARSE_TENSOR, 2, 4 },
-               { ONNXL_KIND_SEQUENCE, 3, 5 },
-               { ONNXL_KIND_MAP, 4, 6 },
-               { ONNXL_KIND_OPTIONAL, 5, 7 } };
+  } rows[] = {
+    { ONNXL_KIND_TENSOR, 1, 3 }, { ONNXL_KIND_SEQUENCE, 3, 5 }, { ONNXL_KIND_MAP, 4, 6 }, { ONNXL_KIND_OPTIONAL, 5, 7 }
+  };
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
     if (rows[i].kind == kind) {
       *ret_field = rows[i].field;
@@ -152,9 +140,6 @@ put_value(Writer *writer, const OnnxlValue *value)
   switch (value->kind) {
   case ONNXL_KIND_TENSOR:
     put_tensor(writer, value);
-    break;
-  case ONNXL_KIND_SPARSE_TENSOR:
-    put_sparse(writer, value);
     break;
   case ONNXL_KIND_MAP:
     put_map(writer, value);

@@ -106,12 +106,6 @@ print_values(OnnxlOutput *out, const OnnxlValue *value, int64_t summarize_above)
     else
       print_values(out, value->items[0], summarize_above);
     return;
-  case ONNXL_KIND_SPARSE_TENSOR:
-    onnxl_output_text(out, "values ");
-    print_values(out, value->items[0], summarize_above);
-    onnxl_output_text(out, " indices ");
-    print_values(out, value->items[1], summarize_above);
-    return;
   default:
     onnxl_output_char(out, '[');
     for (size_t i = 0; i < value->n_items; i++) {
@@ -207,7 +201,7 @@ void
 onnxl_value_json_fields(OnnxlJson *json, const OnnxlValue *value, int64_t limit)
 {
   const char *type = value ? onnxl_data_type_name(value->elem_type) : NULL;
-  bool has_dims = value && (value->kind == ONNXL_KIND_TENSOR || value->kind == ONNXL_KIND_SPARSE_TENSOR);
+  bool has_dims = value && value->kind == ONNXL_KIND_TENSOR;
   onnxl_json_key(json, "dtype");
   onnxl_json_text(json, type);
   onnxl_json_key(json, "shape");

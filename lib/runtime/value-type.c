@@ -35,8 +35,6 @@ type_of(const OnnxlValue *value, bool with_dims, OnnxlArena *arena)
     return NULL;
   if (value->kind == ONNXL_KIND_TENSOR)
     type->tensor_type = tensor_type(value, with_dims, arena);
-  else if (value->kind == ONNXL_KIND_SPARSE_TENSOR)
-    type->sparse_tensor_type = tensor_type(value, with_dims, arena);
   else if (value->kind == ONNXL_KIND_MAP) {
     if ((type->map_type = ONNXL_NEW(arena, OnnxlMapType)))
       *type->map_type = (OnnxlMapType){ .has_key_type = true,

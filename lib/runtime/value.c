@@ -118,15 +118,6 @@ onnxl_value_new_map(OnnxlAllocator *allocator, OnnxlValue *keys, OnnxlValue *val
 }
 
 OnnxlValue *
-onnxl_value_new_sparse(OnnxlAllocator *allocator, OnnxlValue *values, OnnxlValue *indices, size_t rank,
-                       const int64_t *dims)
-{
-  OnnxlValue *value = value_new(allocator, ONNXL_KIND_SPARSE_TENSOR, values->elem_type, rank, dims);
-  set_items(value, (OnnxlValue *[]){ values, indices }, 2);
-  return value;
-}
-
-OnnxlValue *
 onnxl_value_ref(OnnxlValue *value)
 {
   value->refs++;
@@ -184,9 +175,8 @@ onnxl_value_describe(const OnnxlValue *value)
   type = type ? type : "?";
   switch (value->kind) {
   case ONNXL_KIND_TENSOR:
-  case ONNXL_KIND_SPARSE_TENSOR:
     dims = onnxl_dims_text(value->dims, value->rank);
-    text = g_strconcat(value->kind == ONNXL_KIND_TENSOR ? "" : "sparse ", type, value->rank > 0 ? dims : "", NULL);
+    text = g_strconcat(type, value->rank > 0 ? dims : "", NULL);
     g_free(dims);
     return text;
   case ONNXL_KIND_SEQUENCE:

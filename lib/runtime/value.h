@@ -1,4 +1,4 @@
-/* What flows between nodes: tensors, sparse tensors, sequences, optionals and maps, counted by reference. Values are
+/* What flows between nodes: tensors, sequences, optionals and maps, counted by reference. Values are
  * never changed once a kernel has handed them out, so several names may share one. */
 #ifndef ONNXL_RUNTIME_VALUE_H
 #define ONNXL_RUNTIME_VALUE_H
@@ -12,9 +12,9 @@
 typedef struct OnnxlValue OnnxlValue;
 struct OnnxlValue {
   uint32_t refs;
-  OnnxlTypeKind kind; /* TENSOR, SPARSE_TENSOR, SEQUENCE, OPTIONAL or MAP */
-  int32_t elem_type;  /* OnnxlDataType of a tensor, of a sparse tensor's values, of a sequence's or optional's tensors
-                         (0 = not known), of a map's keys */
+  OnnxlTypeKind kind; /* TENSOR, SEQUENCE, OPTIONAL or MAP */
+  int32_t
+    elem_type; /* OnnxlDataType of a tensor, of a sequence's or optional's tensors (0 = not known), of a map's keys */
   OnnxlTypeKind element_kind; /* of sequence and optional: what they hold, also when empty; UNKNOWN = not known */
   uint32_t rank;
   int64_t count;    /* elements of a tensor */
@@ -24,9 +24,9 @@ struct OnnxlValue {
   OnnxlValue *base; /* whose data this value shows under other dims, or NULL */
   OnnxlAllocator *allocator;
   OnnxlValue **items; /* sequence: its elements; optional: none or one; map: keys and values, two tensors of equal
-                         length; sparse: values, indices (linear or one row a value) */
+                         length */
   size_t n_items;
-  int64_t dims[]; /* rank of them, for tensors and sparse tensors */
+  int64_t dims[]; /* rank of them, for tensors */
 };
 
 /* A tensor whose values the caller fills in. dims: rank values, checked (not negative, product and bytes without
@@ -50,8 +50,6 @@ OnnxlValue *onnxl_value_new_sequence(OnnxlAllocator *allocator, OnnxlTypeKind el
 OnnxlValue *onnxl_value_new_optional(OnnxlAllocator *allocator, OnnxlTypeKind element_kind, int32_t elem_type,
                                      OnnxlValue *item);
 OnnxlValue *onnxl_value_new_map(OnnxlAllocator *allocator, OnnxlValue *keys, OnnxlValue *values);
-OnnxlValue *onnxl_value_new_sparse(OnnxlAllocator *allocator, OnnxlValue *values, OnnxlValue *indices, size_t rank,
-                                   const int64_t *dims);
 
 OnnxlValue *onnxl_value_ref(OnnxlValue *value);
 /* value may be NULL. */

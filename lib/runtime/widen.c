@@ -13,8 +13,6 @@ allows(const OnnxlParamType *type, const OnnxlValue *value)
   switch (value->kind) {
   case ONNXL_KIND_TENSOR:
     return ((type->tensor | type->optional_tensor) & bit) != 0 || (type->tensor == 0 && type->others);
-  case ONNXL_KIND_SPARSE_TENSOR:
-    return type->others;
   case ONNXL_KIND_SEQUENCE:
     return ((type->sequence | type->optional_sequence) & bit) != 0 || type->others ||
            (type->sequence != 0 && value->elem_type == 0);
