@@ -119,10 +119,9 @@ check_typed(const OnnxlTensor *tensor, TypedField field, int64_t count, const ch
     return invalid(tensor, path, sink, ONNXL_DIAG_TENSOR_DIMS, error, "its dims are too large");
   if (field == TYPED_STRING)
     stored = tensor->string_data.count;
-  else if (!onnxl_packed_count(typed_payload(tensor, field),
-                               field == TYPED_FLOAT    ? 4
-                               : field == TYPED_DOUBLE ? 8
-                                                       : 0,
+  else if (!onnxl_packed_count(typed_payload(tensor, field), field == TYPED_FLOAT    ? 4
+                                                             : field == TYPED_DOUBLE ? 8
+                                                                                     : 0,
                                &stored))
     return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error, "%s ends inside a number", typed_names[field]);
   if (stored != wanted)
@@ -162,8 +161,8 @@ onnxl_tensor_view(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *si
     view.storage = ONNXL_STORAGE_EXTERNAL;
   } else if (present == 0) {
     if (view.count > 0)
-      return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error, "no values when its dims need %" G_GINT64_FORMAT,
-                     view.count);
+      return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error,
+                     "no values when its dims need %" G_GINT64_FORMAT, view.count);
     view.storage = ONNXL_STORAGE_NONE;
   } else if (present & (present - 1)) {
     return invalid(tensor, path, sink, ONNXL_DIAG_PAYLOAD, error, "values in more than one field");
@@ -331,28 +330,21 @@ onnxl_tensor_external(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink
                       GError **error)
 {
   OnnxlExternal external = { { NULL, 0 }, 0, false, 0, { NULL, 0 } };
-  bool has_location = false, has_offset = false;
 
   for (size_t i = 0; i < tensor->external_data.count; i++) {
     const OnnxlPair *entry = &tensor->external_data.items[i];
-    bool is_location = onnxl_str_is(entry->key, "location"), is_offset = onnxl_str_is(entry->key, "offset");
-    bool is_length = onnxl_str_is(entry->key, "length");
-    /* Readers differ in which of two they take. */
-    if ((is_location && has_location) || (is_offset && has_offset) || (is_length && external.has_length))
-      return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error, "external data has a second %.*s, '%.*s'",
-                     ONNXL_ARG(entry->key), ONNXL_ARG(entry->value));
-    has_location |= is_location;
-    has_offset |= is_offset;
-    external.has_length |= is_length;
-    if (is_location)
+    bool is_offset = onnxl_str_is(entry->key, "offset"), is_length = onnxl_str_is(entry->key, "length");
+    if (onnxl_str_is(entry->key, "location")) {
       external.location = entry->value;
-    else if (onnxl_str_is(entry->key, "checksum"))
+    } else if (onnxl_str_is(entry->key, "checksum")) {
       external.checksum = entry->value;
-    else if ((is_offset || is_length) &&
-             !onnxl_str_to_uint64(entry->value, INT64_MAX, is_offset ? &external.offset : &external.length))
-      return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error,
-                     "%s is '%.*s' when a plain decimal number is needed", is_offset ? "offset" : "length",
-                     ONNXL_ARG(entry->value));
+    } else if (is_offset || is_length) {
+      if (!onnxl_str_to_uint64(entry->value, INT64_MAX, is_offset ? &external.offset : &external.length))
+        return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error,
+                       "%s is '%.*s' when a plain decimal number is needed", is_offset ? "offset" : "length",
+                       ONNXL_ARG(entry->value));
+      external.has_length |= is_length;
+    }
   }
   if (external.location.size == 0)
     return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error, "external data without a location");

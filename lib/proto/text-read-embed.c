@@ -92,25 +92,21 @@ onnxl_reader_embed(OnnxlReader *r, const OnnxlToken *token, const OnnxlPairList 
 {
   OnnxlStr location = { NULL, 0 };
   uint64_t offset = 0, length = 0;
-  bool has_location = false, has_offset = false, has_length = false;
+  bool has_length = false;
 
+  /* As in external data the last of two equal keys counts. */
   for (size_t i = 0; i < entries->count; i++) {
     const OnnxlPair *entry = &entries->items[i];
-    bool is_offset = onnxl_str_is(entry->key, "offset");
-    bool *has = is_offset                              ? &has_offset
-                : onnxl_str_is(entry->key, "length")   ? &has_length
-                : onnxl_str_is(entry->key, "location") ? &has_location
-                                                       : NULL;
-    if (!has)
-      continue;
-    if (*has)
-      return onnxl_reader_report_at(r, ONNXL_DIAG_EMBED_RANGE, token, "the reference has a second `%.*s`: \"%.*s\"",
-                                    ONNXL_ARG(entry->key), ONNXL_ARG(entry->value));
-    *has = true;
-    if (has == &has_location)
+    if (onnxl_str_is(entry->key, "location")) {
       location = entry->value;
-    else if (!read_number(r, token, entry, is_offset ? &offset : &length))
-      return false;
+    } else if (onnxl_str_is(entry->key, "offset")) {
+      if (!read_number(r, token, entry, &offset))
+        return false;
+    } else if (onnxl_str_is(entry->key, "length")) {
+      if (!read_number(r, token, entry, &length))
+        return false;
+      has_length = true;
+    }
   }
   const OnnxlFile *file = find_file(r, location, token);
   if (!file)
