@@ -47,7 +47,6 @@ static const OnnxlOption options[] = {
 static const OnnxlOptionRule rules[] = {
   { "--solve", "--budget", NULL },
   { "-S|--allow-large", "-o", NULL },
-  { "--format", NULL, "--plot" },
   { NULL, NULL, NULL },
 };
 
@@ -172,7 +171,8 @@ write_model(const OnnxlRun *run, const OnnxlMemAnalysis *analysis, GError **erro
   return false;
 }
 
-/* The report goes to standard output unless another result was asked for alone. */
+/* The report goes to standard output unless another result was asked for alone; a picture takes its place, but in a
+ * file it leaves room for one in a format that was asked for. */
 static bool
 write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
 {
@@ -189,7 +189,8 @@ write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
       return false;
     }
   onnxl_output_init(&out, 1);
-  bool printed = !plot && (asked || !run->common.output);
+  bool printed =
+    plot ? run->common.format != ONNXL_FORMAT_TABLE && strcmp(plot, "-") != 0 : asked || !run->common.output;
   bool done = !reorder || onnxl_mem_reorder(analysis, &grid, run->common.format, printed ? &out : NULL, error);
   if (done && printed && !reorder)
     done = print_report(run, analysis->memory, &grid, &out, error);
@@ -254,10 +255,9 @@ run_mem(OnnxlRun *run, GError **error)
 static const OnnxlTool tool = {
   .name = "onnxl-mem",
   .usage = "[OPTION]... [MODEL]",
-  .summary =
-    "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and\n"
-    "their sum, as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight\n"
-    "is read.",
+  .summary = "Prints for each node of a model the bytes that are live when it starts, the bytes that it adds and\n"
+             "their sum, as expressions over the model's symbolic dimensions, and the peak. Nothing is run, no weight\n"
+             "is read.",
   .examples = "  onnxl-mem model.onnx\n"
               "      Prints the table of expressions and the peak.\n"
               "  onnxl-mem --eval N=1,8,32,128 model.onnx\n"
