@@ -87,6 +87,19 @@ onnxl_bindings_parse(OnnxlBindings *ret_bindings, const char *option, const Onnx
   return true;
 }
 
+bool
+onnxl_binding_check_free(OnnxlStr name, const char *option, const OnnxlStringList *texts, const char *other,
+                         GError **error)
+{
+  OnnxlStr bound;
+  const char *value;
+  for (size_t i = 0; i < texts->count; i++)
+    if (onnxl_binding_split(texts->items[i], &bound, &value) && onnxl_str_equal(bound, name))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %.*s: %s %s gives that symbol a value", option, ONNXL_ARG(name),
+                        other, texts->items[i]);
+  return true;
+}
+
 void
 onnxl_bindings_clear(OnnxlBindings *bindings)
 {

@@ -23,6 +23,11 @@ bool onnxl_bindings_parse(OnnxlBindings *ret_bindings, const char *option, const
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void onnxl_bindings_clear(OnnxlBindings *bindings);
 
+/* Fails with ONNXL_ERROR_USAGE when texts, those of another option, bind name: option came too late to say anything of
+ * it. Options as the user writes them. */
+bool onnxl_binding_check_free(OnnxlStr name, const char *option, const OnnxlStringList *texts, const char *other,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Splits NAME=VALUE at the last '='. False: there is none, or nothing before it. */
 bool onnxl_binding_split(const char *text, OnnxlStr *ret_name, const char **ret_value) G_GNUC_WARN_UNUSED_RESULT;
 

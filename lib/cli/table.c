@@ -30,27 +30,39 @@ struct OnnxlTable {
   bool repeats;  /* a cell repeats the one above it */
 };
 
-/* Makes *text what the terminal shows, itself or in scratch. Returns its width in columns. */
+/* On the terminal. A model of some thousand symbols has expressions as long, and every row is as wide as the widest. */
+enum { MAX_WIDTH = 400 };
+static const char cut_mark[] = "...";
+
+/* Makes *text what the terminal shows, itself or in scratch, cut where it is too wide, which *n_cut counts. Returns its
+ * width in columns. */
 static uint32_t
-show_text(OnnxlOutput *scratch, OnnxlStr *text)
+show_text(OnnxlOutput *scratch, OnnxlStr *text, bool plain, size_t *n_cut)
 {
-  uint32_t width = 0, c = 0;
-  if (text->size <= UINT32_MAX && onnxl_str_plain(*text) == text->size)
+  uint32_t width = 0, kept_width = 0, c = 0;
+  if (plain && text->size <= MAX_WIDTH)
     return (uint32_t)text->size;
   scratch->used = 0;
-  onnxl_output_escaped(scratch, *text);
+  onnxl_output_escaped(scratch, plain ? onnxl_str_n(text->data, MAX_WIDTH + 1) : *text);
   OnnxlStr rest = *text = onnxl_output_memory(scratch);
-  while (rest.size > 0) { /* escaped, so none is a control character */
-    size_t size = onnxl_str_plain(rest);
-    width += (uint32_t)size;
-    if (size == 0) {
-      size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
-      width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-    }
+  size_t kept = 0; /* what stays when it is cut */
+  while (rest.size > 0 && width <= MAX_WIDTH) { /* escaped, so none is a control character */
+    size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
+    width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
     rest.data += size;
     rest.size -= size;
+    if (width <= MAX_WIDTH - strlen(cut_mark)) {
+      kept = text->size - rest.size;
+      kept_width = width;
+    }
   }
-  return width;
+  if (width <= MAX_WIDTH)
+    return width;
+  (*n_cut)++;
+  scratch->used = kept;
+  onnxl_output_text(scratch, cut_mark);
+  *text = onnxl_output_memory(scratch);
+  return kept_width + (uint32_t)strlen(cut_mark);
 }
 
 static void
@@ -75,7 +87,9 @@ end_cell(OnnxlTable *table, CellKind kind)
   bool plain = text.size <= UINT32_MAX && (kind != CELL_TEXT || onnxl_str_plain(text) == text.size);
   uint32_t *width = &table->widths[table->column];
   put_head(table, text.size, kind, plain);
-  *width = MAX(*width, plain ? (uint32_t)text.size : show_text(&table->scratch, &text));
+  size_t n_cut = 0; /* counted when they are written */
+  uint32_t shown = show_text(&table->scratch, &text, plain, &n_cut);
+  *width = MAX(*width, shown);
 }
 
 OnnxlOutput *
@@ -216,13 +230,14 @@ write_aligned(const OnnxlTable *table, OnnxlOutput *out)
 {
   OnnxlOutput scratch;
   Reader reader;
+  size_t n_cut = 0;
   onnxl_output_init(&scratch, -1);
   reader_init(&reader, table);
   for (size_t row = 0; row < table->n_rows; row++) {
     uint32_t due = 0; /* blanks before the next text, if there is one */
     for (size_t c = 0; c < table->n_columns; c++) {
       Cell cell = next_cell(&reader, c);
-      uint32_t width = cell.plain ? (uint32_t)cell.text.size : show_text(&scratch, &cell.text);
+      uint32_t width = show_text(&scratch, &cell.text, cell.plain, &n_cut);
       uint32_t fill = table->widths[c] - width, before = table->columns[c].right ? fill : 0;
       if (cell.text.size == 0) {
         due += fill + 2;
@@ -234,6 +249,9 @@ write_aligned(const OnnxlTable *table, OnnxlOutput *out)
     }
     onnxl_output_char(out, '\n');
   }
+  if (n_cut > 0)
+    onnxl_output_printf(out, "%zu cell%s wider than %d columns, cut where '%s' stands: --format=csv has all\n", n_cut,
+                        n_cut == 1 ? " is" : "s are", MAX_WIDTH, cut_mark);
   reader_clear(&reader);
   onnxl_output_clear(&scratch);
 }

@@ -277,3 +277,24 @@ onnxl_memory_external(const OnnxlInference *inference)
   }
   return sum;
 }
+
+OnnxlExpr
+onnxl_memory_text_slots(const OnnxlInference *inference)
+{
+  OnnxlExprPool *pool = inference->pool;
+  OnnxlExpr slot = onnxl_expr_int(pool, sizeof(OnnxlStr));
+  g_autoptr(GPtrArray) slots = g_ptr_array_new();
+
+  for (uint32_t v = 0; v < inference->index->n_values; v++) {
+    const OnnxlInfo *info = &inference->values[v];
+    if (inference->index->values[v].graph != 0 || info->kind != ONNXL_KIND_TENSOR ||
+        info->elem_type != ONNXL_TYPE_STRING)
+      continue;
+    OnnxlExpr count = onnxl_info_count(pool, info);
+    OnnxlExpr bytes = count ? onnxl_expr_mul(pool, slot, count) : NULL;
+    if (!bytes)
+      return NULL;
+    g_ptr_array_add(slots, (gpointer)bytes);
+  }
+  return onnxl_expr_sum(pool, (const OnnxlExpr *)slots->pdata, slots->len);
+}

@@ -108,6 +108,10 @@ const OnnxlMemory *onnxl_memory_new(const OnnxlInference *inference, const Onnxl
  * are mapped and need not be resident. NULL when that does not fit in 64 bits. */
 OnnxlExpr onnxl_memory_external(const OnnxlInference *inference);
 
+/* Bytes of what a run keeps for each element of a tensor of texts besides the text, over all values of the main graph.
+ * They count in no amount here, as the reference counts no texts at all. NULL: some sizes are not known. */
+OnnxlExpr onnxl_memory_text_slots(const OnnxlInference *inference);
+
 /* An amount with upper bounds in place of the sizes that only a run shows, as far as they have some and lookup (may be
  * NULL) gives no value: the amount itself when it has no such size, NULL when no bound can be shown. */
 OnnxlExpr onnxl_memory_upper(const OnnxlInference *inference, OnnxlExpr amount, OnnxlExprLookup lookup, void *data);

@@ -44,6 +44,19 @@ test_bindings(void)
 }
 
 static void
+test_free(void)
+{
+  const char *texts[] = { "N=1", "a=b=2" };
+  const OnnxlStringList dims = { texts, 2 };
+  GError *error = NULL;
+  CU_ASSERT_TRUE(onnxl_binding_check_free(ONNXL_STR("M"), "--eval", &dims, "--dim", &error));
+  CU_ASSERT_TRUE(onnxl_binding_check_free(ONNXL_STR("a"), "--eval", &dims, "--dim", &error));
+  CU_ASSERT_FALSE(onnxl_binding_check_free(ONNXL_STR("a=b"), "--eval", &dims, "--dim", &error));
+  CU_ASSERT_STRING_EQUAL(error->message, "--eval a=b: --dim a=b=2 gives that symbol a value");
+  g_clear_error(&error);
+}
+
+static void
 test_depfile(void)
 {
   const char *targets[] = { "out.onnx", "b" };
@@ -71,5 +84,6 @@ test_depfile_name(void)
 
 UNIT_MAIN("bindings",
   { "bindings", test_bindings },
+  { "free names", test_free },
   { "dependency file", test_depfile },
   { "name of the dependency file", test_depfile_name })

@@ -59,4 +59,38 @@ test_empty(void)
   onnxl_table_free(table);
 }
 
-UNIT_MAIN("table", { "formats", test_formats }, { "empty", test_empty })
+/* A table with one cell: n times a text. */
+static bool
+shows(const char *text, size_t n, const char *shown, size_t n_shown, const char *below)
+{
+  static const OnnxlColumn columns[] = { { "a", false } };
+  OnnxlTable *table = onnxl_table_new(columns, 1);
+  g_autoptr(GString) cell = g_string_new(NULL), expected = g_string_new("a\n"), csv = g_string_new("a\n");
+  for (size_t i = 0; i < n; i++)
+    g_string_append(cell, text);
+  for (size_t i = 0; i < n_shown; i++)
+    g_string_append(expected, shown);
+  g_string_append(expected, below);
+  g_string_append_printf(csv, "%s\n", cell->str);
+  onnxl_table_text(table, onnxl_str(cell->str));
+  bool same =
+    writes(table, ONNXL_FORMAT_TABLE, expected->str) && (text[0] == '\n' || writes(table, ONNXL_FORMAT_CSV, csv->str));
+  onnxl_table_free(table);
+  return same;
+}
+
+static void
+test_cut(void)
+{
+#define CUT "...\n1 cell is wider than 400 columns, cut where '...' stands: --format=csv has all\n"
+  CU_ASSERT_TRUE(shows("x", 400, "x", 400, "\n"));
+  CU_ASSERT_TRUE(shows("x", 401, "x", 397, CUT));
+  CU_ASSERT_TRUE(shows("x", 1000000, "x", 397, CUT));
+  /* Two columns each, of which none is cut in two; what is escaped counts as it is shown. */
+  CU_ASSERT_TRUE(shows("日", 200, "日", 200, "\n"));
+  CU_ASSERT_TRUE(shows("日", 201, "日", 198, CUT));
+  CU_ASSERT_TRUE(shows("\n", 200, "\\n", 200, "\n"));
+  CU_ASSERT_TRUE(shows("ß", 401, "ß", 397, CUT));
+}
+
+UNIT_MAIN("table", { "formats", test_formats }, { "empty", test_empty }, { "cut", test_cut })

@@ -181,10 +181,12 @@ write_all(OnnxlRun *run, OnnxlMemAnalysis *analysis, GError **error)
   OnnxlBindings grid;
   OnnxlOutput out;
 
-  if (!onnxl_bindings_parse(&grid, "--eval", &evals, true, error))
+  if ((solve && !onnxl_binding_check_free(onnxl_str(solve), "--solve", &dims, "--dim", error)) ||
+      !onnxl_bindings_parse(&grid, "--eval", &evals, true, error))
     return false;
   for (size_t i = 0; i < grid.count; i++)
-    if (!onnxl_inference_check_symbol(analysis->inference, grid.items[i].name, error)) {
+    if (!onnxl_binding_check_free(grid.items[i].name, "--eval", &dims, "--dim", error) ||
+        !onnxl_inference_check_symbol(analysis->inference, grid.items[i].name, error)) {
       onnxl_bindings_clear(&grid);
       return false;
     }

@@ -214,6 +214,10 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
   if (external != onnxl_expr_int(pool, 0))
     onnxl_output_printf(out, "of the initializers %s bytes are mapped from other files\n",
                         onnxl_expr_text(pool, external).data);
+  OnnxlExpr slots = onnxl_memory_text_slots(memory->inference);
+  if (slots != onnxl_expr_int(pool, 0))
+    onnxl_output_printf(out, "texts count by their lengths; 16 bytes that a run keeps for each, %s in all, count nowhere\n",
+                        onnxl_expr_text(pool, slots).data);
 }
 
 void
@@ -391,6 +395,8 @@ report_json(const OnnxlMemory *memory, const OnnxlBindings *grid, const uint32_t
   onnxl_json_end_object(&json);
   onnxl_json_key(&json, "unknown");
   onnxl_mem_unknown_json(memory, &json);
+  onnxl_json_key(&json, "text_slots");
+  onnxl_mem_json_expr(&json, memory->inference->pool, onnxl_memory_text_slots(memory->inference));
   onnxl_json_key(&json, "external");
   onnxl_mem_json_expr(&json, memory->inference->pool, onnxl_memory_external(memory->inference));
   onnxl_json_key(&json, "eval");

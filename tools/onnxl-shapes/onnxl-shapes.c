@@ -111,6 +111,11 @@ print_report(const OnnxlRun *run, const OnnxlInference *inference, OnnxlArena *a
   OnnxlBindings bindings;
   if (!onnxl_bindings_parse(&bindings, "--eval", &evals, false, error))
     return false;
+  for (size_t i = 0; i < bindings.count; i++)
+    if (!onnxl_binding_check_free(bindings.items[i].name, "--eval", &dims, "--dim", error)) {
+      onnxl_bindings_clear(&bindings);
+      return false;
+    }
   const OnnxlShapesReport report = { .format = run->common.format, .bindings = &bindings, .nested = nested };
   bool ok = onnxl_run_check_output(run, "-o", run->common.output, error) &&
             onnxl_output_file_open(&file, run->common.output, 0, error);
