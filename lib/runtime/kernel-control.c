@@ -59,8 +59,8 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   GError *failed = NULL;
   OnnxlAllocator *allocator = onnxl_ctx_allocator(context);
   bool packed = onnxl_data_type_bits(elem_type) > 0 && onnxl_data_type_bits(elem_type) < 8;
-  OnnxlValue *y = onnxl_value_new_tensor(allocator, packed ? ONNXL_TYPE_UINT8 : elem_type, rank + 1, dims,
-                                         "a scan output", &failed);
+  OnnxlValue *y =
+    onnxl_value_new_tensor(allocator, packed ? ONNXL_TYPE_UINT8 : elem_type, rank + 1, dims, "a scan output", &failed);
   if (!y) {
     onnxl_ctx_fail(context, error, (OnnxlErrorCode)failed->code, "%s", failed->message);
     g_error_free(failed);
@@ -143,6 +143,17 @@ typedef struct LoopState {
   bool condition;
 } LoopState;
 
+/* What is carried may change its shape, not its type. */
+static bool
+keeps_type(const OnnxlKernelContext *context, uint32_t i, const OnnxlValue *before, const OnnxlValue *after,
+           GError **error)
+{
+  if (before->kind == after->kind && (before->kind != ONNXL_KIND_TENSOR || before->elem_type == after->elem_type))
+    return true;
+  g_autofree char *a = onnxl_value_describe(before), *b = onnxl_value_describe(after);
+  return onnxl_ctx_invalid(context, error, "carried value %u is %s before a trip and %s after it", i, a, b);
+}
+
 static bool
 loop_trip(OnnxlKernelContext *context, LoopState *loop, int64_t trip, GError **error)
 {
@@ -160,11 +171,13 @@ loop_trip(OnnxlKernelContext *context, LoopState *loop, int64_t trip, GError **e
   *(uint8_t *)loop->inputs[1]->data = loop->condition;
   if (!onnxl_ctx_run_subgraph(context, loop->graph, loop->inputs, loop->n_states + 2, loop->results, error))
     return false;
+  bool good = true;
   for (uint32_t i = 0; i < loop->n_states; i++) {
+    good = good && keeps_type(context, i, loop->inputs[i + 2], loop->results[i + 1], error);
     onnxl_value_unref(loop->inputs[i + 2]);
     loop->inputs[i + 2] = loop->results[i + 1];
   }
-  bool good = condition_of(context, loop->results[0], &loop->condition, error);
+  good = good && condition_of(context, loop->results[0], &loop->condition, error);
   onnxl_value_unref(loop->results[0]);
   for (uint32_t i = 0; i < loop->n_scans; i++) {
     OnnxlValue *value = loop->results[loop->n_states + 1 + i];
@@ -285,6 +298,7 @@ scan_steps(OnnxlKernelContext *context, ScanState *scan, int64_t steps, GError *
     if (!good)
       break;
     for (uint32_t i = 0; i < scan->n_states; i++) {
+      good = good && keeps_type(context, i, scan->states[i], results[i], error);
       onnxl_value_unref(scan->states[i]);
       scan->states[i] = results[i];
     }
@@ -433,8 +447,8 @@ scan_batches(OnnxlKernelContext *context, ScanState *scan, GPtrArray **results, 
   for (uint32_t i = 0; i < scan->n_states + scan->n_inputs; i++) {
     const OnnxlValue *x = onnxl_ctx_input(context, i + 1);
     bool scanned = i >= scan->n_states;
-    if (x->kind != ONNXL_KIND_TENSOR || x->rank < 1u + scanned ||
-        (batch >= 0 && x->dims[0] != batch) || (scanned && length >= 0 && x->dims[1] != length))
+    if (x->kind != ONNXL_KIND_TENSOR || x->rank < 1u + scanned || (batch >= 0 && x->dims[0] != batch) ||
+        (scanned && length >= 0 && x->dims[1] != length))
       return onnxl_ctx_invalid(context, error, "input %u does not fit the others in batch and length", i + 1);
     batch = x->dims[0];
     length = scanned ? x->dims[1] : length;

@@ -112,6 +112,18 @@ check_node(Builder *builder, const OnnxlBody *body, uint32_t id, const OnnxlOpSc
   }
 }
 
+/* Only the body of a function can refer to what a caller gives. */
+static void
+check_references(Builder *builder, const OnnxlBody *body, uint32_t id)
+{
+  const OnnxlAttributeList *list = &body->index->nodes[id].proto->attribute;
+  for (size_t i = 0; i < list->count && !body->function; i++)
+    if (list->items[i].ref_attr_name.size > 0)
+      node_diag(builder, body, id, ONNXL_DIAG_ATTRIBUTE_REFERENCE,
+                "the attribute %.*s refers to '%.*s' outside of a function", ONNXL_ARG(list->items[i].name),
+                ONNXL_ARG(list->items[i].ref_attr_name));
+}
+
 static bool
 choose_kernel(Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlStep *step, GError **error)
 {
@@ -132,6 +144,7 @@ choose_kernel(Builder *builder, const OnnxlBody *body, uint32_t id, OnnxlStep *s
                       ONNXL_ARG(node->op_type), step->schema->since, ONNXL_ARG(shown));
   step->types = param_types(builder, step->schema);
   check_node(builder, body, id, step->schema);
+  check_references(builder, body, id);
   return true;
 }
 

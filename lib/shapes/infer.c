@@ -108,7 +108,7 @@ check_input_types(OnnxlShapeNode *n)
 
 /* Rules take it for granted that inputs that are not optional are there. */
 static void
-check_input_count(OnnxlShapeNode *n)
+check_arity(OnnxlShapeNode *n)
 {
   const OnnxlOpSchema *schema = n->schema;
   uint32_t count = n->n_inputs;
@@ -121,6 +121,11 @@ check_input_count(OnnxlShapeNode *n)
   } else if (count > (uint32_t)schema->max_inputs) {
     onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_NODE_ARITY, "%s: %u inputs are given when at most %d are taken",
                         schema->name, count, schema->max_inputs);
+    n->failed = true;
+  }
+  if (n->n_outputs > (uint32_t)schema->max_outputs) {
+    onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_NODE_ARITY, "%s: %u outputs are named when there are at most %d",
+                        schema->name, n->n_outputs, schema->max_outputs);
     n->failed = true;
   }
   for (uint32_t i = 0; !n->failed && i < count && i < schema->n_inputs; i++)
@@ -269,9 +274,24 @@ opset_of(const OnnxlShapeScope *scope, OnnxlStr domain)
   return onnxl_opset_version(scope->run->model, scope->function, domain);
 }
 
+/* Only the body of a function can refer to what a caller gives. */
+static void
+check_references(OnnxlShapeNode *n)
+{
+  const OnnxlAttributeList *list = &n->proto->attribute;
+  for (size_t i = 0; !n->scope->function && i < list->count; i++)
+    if (!onnxl_str_is_empty(list->items[i].ref_attr_name)) {
+      onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_ATTRIBUTE_REFERENCE,
+                          "attribute '%.*s' refers to '%.*s' outside of a function", ONNXL_ARG(list->items[i].name),
+                          ONNXL_ARG(list->items[i].ref_attr_name));
+      n->failed = true;
+    }
+}
+
 static void
 apply(OnnxlShapeNode *n)
 {
+  check_references(n);
   const OnnxlFunction *function = onnxl_function_table_find(n->run->functions, n->proto);
   if (function) {
     onnxl_shape_call(n, function);
@@ -283,7 +303,7 @@ apply(OnnxlShapeNode *n)
   scope->schemas[n->id] = n->schema;
   OnnxlShapeRule rule = n->schema ? onnxl_shape_rule(n->schema->op) : NULL;
   if (n->schema) {
-    check_input_count(n);
+    check_arity(n);
     check_input_types(n);
   }
   if (rule && !n->failed)

@@ -99,6 +99,22 @@ onnxl_shape_rule_if(OnnxlShapeNode *n)
  * one. */
 #define MAX_PASSES 12
 
+static bool
+keeps_type(OnnxlShapeNode *n, uint32_t body, uint32_t input, const OnnxlInfo *before, const OnnxlInfo *after)
+{
+  if (before->kind != ONNXL_KIND_TENSOR || after->kind != ONNXL_KIND_TENSOR || before->elem_type == 0 ||
+      after->elem_type == 0 || before->elem_type == after->elem_type)
+    return true;
+  const OnnxlIndex *index = n->scope->index;
+  const char *a = onnxl_data_type_name(before->elem_type), *b = onnxl_data_type_name(after->elem_type);
+  OnnxlStr name = index->values[index->graphs[body].inputs[input]].name;
+  onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_TYPE_MISMATCH,
+                      "%.*s: carried value '%.*s' is %s before a trip and %s after it", ONNXL_ARG(n->proto->op_type),
+                      ONNXL_ARG(name), a ? a : "unknown", b ? b : "unknown");
+  n->failed = true;
+  return false;
+}
+
 /* Runs the body until state, the body's carried inputs at place first, holds before every trip. carried outputs stand
  * from place out_first. False: the walk ended. */
 static bool
@@ -118,6 +134,8 @@ find_fixed_point(OnnxlShapeNode *n, uint32_t body, OnnxlInfo *inputs, uint32_t n
     for (uint32_t i = 0; i < carried; i++) {
       const OnnxlInfo *after = onnxl_shape_graph_output(n, body, out_first + i);
       OnnxlInfo out = after ? *after : (OnnxlInfo){ 0 }, joined;
+      if (!keeps_type(n, body, first + i, &inputs[first + i], &out))
+        return false;
       onnxl_shape_leave(run, &out, n->scope, body);
       onnxl_info_join(run, &inputs[first + i], &out, &joined);
       if (joined.elem_type == 0 && joined.kind == inputs[first + i].kind)
@@ -204,6 +222,8 @@ onnxl_shape_rule_loop(OnnxlShapeNode *n)
   /* With a condition that always holds the trip count M says how many values are stacked. */
   bool endless = inputs[1].contents && onnxl_shape_is(inputs[1].contents[0], 1);
   OnnxlExpr trips = onnxl_shape_input(n, 0) && endless ? onnxl_shape_scalar(n, 0) : NULL;
+  if (onnxl_shape_input(n, 1) && onnxl_shape_is(onnxl_shape_scalar(n, 1), 0))
+    trips = onnxl_shape_lit(n, 0);
   trips = onnxl_expr_max(n->pool, trips, onnxl_shape_lit(n, 0));
   bool known = trips != NULL;
   OnnxlExpr most = onnxl_shape_input(n, 0) ? onnxl_shape_scalar(n, 0) : NULL;

@@ -210,6 +210,12 @@ test_loop_without_trips(void)
 
   check_shape(&t, "y", "float[T,N*min(1,T)]");
   text_shapes_clear(&t);
+  t = text_shapes(MODEL "(int64 m, float[N] x) => (float[] y) <bool false = {0}> {\n"
+                        "  y = Loop (m, false) <body = b (int64 i, bool c) => (bool co, float[] o) {\n"
+                        "    co = Identity (c)  o = Neg (x) }> }");
+
+  check_shape(&t, "y", "float[0,0]");
+  text_shapes_clear(&t);
 }
 
 static void
