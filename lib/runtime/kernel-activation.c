@@ -14,13 +14,14 @@
                       float beta G_GNUC_UNUSED = onnxl_ctx_float(context, second), expression_of(F32, float), \
                       expression_of(F64, double))
 
-#define CELU(F, T) F(fmax)(0, x) + F(fmin)(0, alpha * F(expm1)(x / alpha))
+#define CELU(F, T) (x > 0 ? x : alpha * F(expm1)(x / alpha))
 ACTIVATION(celu, "alpha", "beta", CELU);
 
 #define ELU(F, T) (x < 0 ? alpha * F(expm1)(x) : x)
 ACTIVATION(elu, "alpha", "beta", ELU);
 
-#define HARD_SIGMOID(F, T) F(fmax)(0, F(fmin)(1, alpha * x + beta))
+/* Not by fmin() and fmax(), which turn a NaN into a bound. */
+#define HARD_SIGMOID(F, T) CLAMP(alpha * x + beta, 0, 1)
 ACTIVATION(hard_sigmoid, "alpha", "beta", HARD_SIGMOID);
 
 #define HARD_SWISH(F, T) x *F(fmax)(0, F(fmin)(1, x / 6 + (T)0.5))

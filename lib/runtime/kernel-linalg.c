@@ -210,8 +210,6 @@ determinant(double *m, int64_t n)
     for (int64_t i = column + 1; i < n; i++)
       if (ABS(m[i * n + column]) > ABS(m[pivot * n + column]))
         pivot = i;
-    if (m[pivot * n + column] == 0)
-      return 0;
     if (pivot != column) {
       result = -result;
       for (int64_t j = 0; j < n; j++) {
@@ -221,7 +219,8 @@ determinant(double *m, int64_t n)
       }
     }
     result *= m[column * n + column];
-    for (int64_t i = column + 1; i < n; i++) {
+    /* Of a singular matrix the rest has no part in the result, but for a NaN in it. */
+    for (int64_t i = column + 1; i < n && m[column * n + column] != 0; i++) {
       double factor = m[i * n + column] / m[column * n + column];
       for (int64_t j = column; j < n; j++)
         m[i * n + j] -= factor * m[column * n + j];

@@ -41,7 +41,7 @@ find_granularity(OnnxlKernelContext *context, const OnnxlValue *x, const OnnxlVa
     return onnxl_ctx_invalid(context, error,
                              "scale has %" G_GINT64_FORMAT " values and the zero point %" G_GINT64_FORMAT, scale->count,
                              zero->count);
-  if (scale->count == 1 && (scale->rank <= 1 || block > 0))
+  if (scale->count == 1 && scale->rank <= 1)
     return true;
   if (since < 13 || (block == 0 && scale->rank != 1) || (block > 0 && scale->rank != x->rank))
     return shapes_differ(context, x, scale, error);

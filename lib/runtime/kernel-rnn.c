@@ -62,7 +62,7 @@ activate(const Activation *a, double x)
   case SCALED_TANH:
     return a->alpha * tanh(a->beta * x);
   case HARD_SIGMOID:
-    return fmin(fmax(a->alpha * x + a->beta, 0), 1);
+    return CLAMP(a->alpha * x + a->beta, 0, 1);
   case ELU:
     return x >= 0 ? x : a->alpha * expm1(x);
   case SOFTSIGN:
@@ -117,7 +117,7 @@ read_activations(OnnxlKernelContext *context, Recurrence *p, GError **error)
 static double
 clipped(const Recurrence *p, double x)
 {
-  return p->clip > 0 ? fmin(fmax(x, -p->clip), p->clip) : x;
+  return p->clip > 0 ? CLAMP(x, -p->clip, p->clip) : x;
 }
 
 static void

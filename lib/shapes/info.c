@@ -144,7 +144,8 @@ set_contents(OnnxlShapeRun *run, const OnnxlTensor *tensor, uint32_t count, Onnx
     return;
   for (uint32_t i = 0; i < count; i++) {
     bool wrapped = tensor->data_type == ONNXL_TYPE_UINT64 && values[i] < 0;
-    contents[i] = wrapped ? NULL : onnxl_expr_int(run->pool, values[i]);
+    int64_t value = tensor->data_type == ONNXL_TYPE_BOOL ? values[i] != 0 : values[i]; /* true may be any byte but 0 */
+    contents[i] = wrapped ? NULL : onnxl_expr_int(run->pool, value);
   }
   info->has_contents = true;
   info->n_contents = count;

@@ -30,8 +30,7 @@ check_scales(OnnxlShapeNode *n)
     onnxl_shape_misfit(n, 1, 2);
     return;
   }
-  bool single = scale->rank <= 1 || block > 0;
-  if (!x || (single && !onnxl_shape_never_equal(n, count, one)))
+  if (!x || (scale->rank <= 1 && !onnxl_shape_never_equal(n, count, one)))
     return;
   if (n->schema->since < 13 || (block == 0 && scale->rank != 1) || (block > 0 && scale->rank != x->rank)) {
     onnxl_shape_misfit(n, 0, 1);
