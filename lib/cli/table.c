@@ -45,7 +45,7 @@ show_text(OnnxlOutput *scratch, OnnxlStr *text, bool plain, size_t *n_cut)
   scratch->used = 0;
   onnxl_output_escaped(scratch, plain ? onnxl_str_n(text->data, MAX_WIDTH + 1) : *text);
   OnnxlStr rest = *text = onnxl_output_memory(scratch);
-  size_t kept = 0; /* what stays when it is cut */
+  size_t kept = 0;                              /* what stays when it is cut */
   while (rest.size > 0 && width <= MAX_WIDTH) { /* escaped, so none is a control character */
     size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
     width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;

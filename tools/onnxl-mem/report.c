@@ -216,7 +216,8 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
                         onnxl_expr_text(pool, external).data);
   OnnxlExpr slots = onnxl_memory_text_slots(memory->inference);
   if (slots != onnxl_expr_int(pool, 0))
-    onnxl_output_printf(out, "texts count by their lengths; 16 bytes that a run keeps for each, %s in all, count nowhere\n",
+    onnxl_output_printf(out,
+                        "texts count by their lengths; 16 bytes that a run keeps for each, %s in all, count nowhere\n",
                         onnxl_expr_text(pool, slots).data);
 }
 
