@@ -17,9 +17,12 @@ typedef struct Planner {
   OnnxlDiagSink *sink;
   GHashTable *adopted; /* OnnxlExternalFile to OnnxlFile */
   OnnxlFileSums *sums; /* of the source, or NULL when they are not verified */
-  size_t n_tensors; /* that are external, or may have to be: room for as many entries */
+  size_t n_tensors;    /* that are external, or may have to be: room for as many entries */
   size_t inline_capacity;
-  bool invalid; /* there are findings; the walk goes on to report all */
+  bool invalid;         /* there are findings; the walk goes on to report all */
+  GHashTable *unopened; /* locations that cannot be opened, owned */
+  GError *first_unopened;
+  char *first_path; /* of its tensor */
 } Planner;
 
 static bool
@@ -94,13 +97,65 @@ add_inline(Planner *planner, OnnxlTensor *tensor, const OnnxlExternalRange *rang
   return true;
 }
 
+static void
+report_unopened(Planner *planner, const char *path, const GError *error)
+{
+  const OnnxlLocation where = { .path = path };
+
+  onnxl_diag(planner->sink, ONNXL_DIAG_EXTERNAL_FILE, &where, "%s", error->message);
+}
+
+/* One is an error like any other; several are findings, each file once. Takes error. */
+static void
+add_unopened(Planner *planner, OnnxlStr location, const char *path, GError *error)
+{
+  bool is_new = g_hash_table_add(planner->unopened, g_strndup(location.data, location.size));
+
+  if (is_new && !planner->first_unopened) {
+    planner->first_unopened = g_steal_pointer(&error);
+    planner->first_path = g_strdup(path);
+  } else if (is_new) {
+    if (g_hash_table_size(planner->unopened) == 2)
+      report_unopened(planner, planner->first_path, planner->first_unopened);
+    report_unopened(planner, path, error);
+  }
+  g_clear_error(&error);
+}
+
+static bool
+fail_unopened(Planner *planner, GError **error)
+{
+  guint n = g_hash_table_size(planner->unopened);
+
+  if (n > 1)
+    return onnxl_fail(error, ONNXL_ERROR_IO, "%u files of external data cannot be opened", n);
+  g_propagate_error(error, g_steal_pointer(&planner->first_unopened));
+  return false;
+}
+
+/* Of a tensor whose range was not found. The walk goes on behind a file that cannot be opened: so may others be. */
+static bool
+note_failure(Planner *planner, const OnnxlTensor *tensor, const char *path, GError *failure, GError **error)
+{
+  OnnxlExternal external;
+
+  if (!g_error_matches(failure, ONNXL_ERROR, ONNXL_ERROR_IO) ||
+      !onnxl_tensor_external(tensor, path, planner->sink, &external, NULL)) {
+    g_propagate_error(error, failure);
+    return false;
+  }
+  add_unopened(planner, external.location, path, failure);
+  return true;
+}
+
 static bool
 plan_external(Planner *planner, OnnxlTensor *tensor, const char *path, GError **error)
 {
   OnnxlExternalRange range;
+  GError *local = NULL;
 
-  if (!onnxl_external_range(planner->files, tensor, path, planner->sink, &range, error))
-    return false;
+  if (!onnxl_external_range(planner->files, tensor, path, planner->sink, &range, &local))
+    return note_failure(planner, tensor, path, local, error);
   if (planner->sums && range.checksum.data &&
       !onnxl_file_sums_verify(planner->sums, range.file, range.checksum, tensor, path, planner->sink, error))
     return false;
@@ -246,6 +301,8 @@ make_plan(OnnxlAlignPlan *plan, Planner *planner, GError **error)
   if (!onnxl_model_visit_tensors(plan->model, count_tensor, planner, error) ||
       !onnxl_model_visit_tensors(plan->model, plan_tensor, planner, error))
     return false;
+  if (g_hash_table_size(planner->unopened) > 0)
+    return fail_unopened(planner, error);
   if (planner->invalid)
     return onnxl_fail(error, ONNXL_ERROR_INVALID, "tensors of the model are not valid");
   if ((plan->options.dedup && !onnxl_align_dedup(plan, error)) || !make_order(plan, error) || !lay_out(plan, error))
@@ -262,6 +319,7 @@ onnxl_align_plan_new(OnnxlModel *model, OnnxlExternalFiles *files, const OnnxlAl
   Planner planner = { .plan = plan, .files = files, .sink = sink };
 
   planner.adopted = g_hash_table_new(NULL, NULL);
+  planner.unopened = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   plan->model = model;
   plan->options = *options;
   if (options->checksum)
@@ -269,6 +327,9 @@ onnxl_align_plan_new(OnnxlModel *model, OnnxlExternalFiles *files, const OnnxlAl
   bool ok = make_plan(plan, &planner, error);
   onnxl_file_sums_free(planner.sums);
   g_hash_table_destroy(planner.adopted);
+  g_hash_table_destroy(planner.unopened);
+  g_clear_error(&planner.first_unopened);
+  g_free(planner.first_path);
   if (ok)
     return plan;
   onnxl_align_plan_free(plan);
