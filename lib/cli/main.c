@@ -240,16 +240,33 @@ configure_sink(OnnxlDiagSink *sink, GError **error)
 static bool
 choose_dependency_file(OnnxlRun *run, GError **error)
 {
+  bool named = common.output && strcmp(common.output, "-") != 0;
+  const char *option = common.dependency_file ? "-MF" : common.dependency_targets.count > 0 ? "-MT" : "-MD";
+  if (!onnxl_run_claim_output(run, "-o", common.output, error))
+    return false;
   if (!common.dependencies)
     return true;
-  if (!common.dependency_file && (!common.output || strcmp(common.output, "-") == 0))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MF FILE when the output has no name");
+  if (!common.dependency_file && !named)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s needs -MF FILE when the output has no name", option);
   if (common.dependency_targets.count == 0 && !common.output)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "-MD needs -MT TARGET when the output has no name");
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s needs -MT TARGET when the output has no name", option);
   run->common.dependency_file =
     common.dependency_file ? g_strdup(common.dependency_file) : onnxl_depfile_name(common.output);
   return onnxl_run_check_output(run, "-MF", run->common.dependency_file, error) &&
-         onnxl_run_check_dependencies(run, "-o", common.output, error);
+         onnxl_run_claim_output(run, "-MF", run->common.dependency_file, error);
+}
+
+/* 0 would mean the default, which is not what anybody asks for. */
+static bool
+check_limits(const GPtrArray *given, GError **error)
+{
+  for (guint i = 0; i < given->len; i++) {
+    const OnnxlOption *option = g_ptr_array_index(given, i);
+    if ((option->to.size == &common.limits.max_memory || option->to.size == &common.limits.max_metadata) &&
+        *option->to.size == 0)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--%s: 0 is too small", option->name);
+  }
+  return true;
 }
 
 static bool
@@ -326,6 +343,7 @@ finish(OnnxlRun *run)
   for (size_t i = 0; i < run->inputs.count; i++)
     g_free((char *)run->inputs.items[i]);
   onnxl_string_list_clear(&run->inputs);
+  onnxl_string_list_clear(&run->outputs);
   onnxl_string_list_clear(&run->operands);
   onnxl_string_list_clear(&common.warnings);
   onnxl_string_list_clear(&common.dependency_targets);
@@ -352,8 +370,9 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
   } else if (ok) {
     common.json_diagnostics = diagnostics_format == 1;
     prepare(&run);
-    ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_operands(tool, &run, &error) &&
-         choose_dependency_file(&run, &error) && configure_sink(run.sink, &error) && run_tool(&run, &error);
+    ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_limits(given, &error) &&
+         check_operands(tool, &run, &error) && choose_dependency_file(&run, &error) &&
+         configure_sink(run.sink, &error) && run_tool(&run, &error);
   }
   bool found = run.sink && (onnxl_diag_count(run.sink) > 0 || onnxl_diag_errors(run.sink) > 0);
   if (found)
@@ -395,8 +414,6 @@ bool
 onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path, GError **error)
 {
   struct stat status;
-  if (!onnxl_run_check_dependencies(run, option, path, error))
-    return false;
   if (!path || strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
     return true;
   return !(is_among(path, &run->operands) || is_among(path, &run->inputs) ||
@@ -405,14 +422,24 @@ onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path
 }
 
 bool
-onnxl_run_check_dependencies(const OnnxlRun *run, const char *option, const char *path, GError **error)
+onnxl_run_claim_output(OnnxlRun *run, const char *option, const char *path, GError **error)
 {
-  const char *file = run->common.dependency_file;
   struct stat status;
-  if (!file || !path || path == file || strcmp(path, "-") == 0 || !onnxl_path_same_entry(path, file) ||
+  if (!path || *path == '\0' || strcmp(path, "-") == 0 || onnxl_output_is_descriptor(path) ||
       (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
     return true;
-  return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %s: the dependency file has this name", option, path);
+  for (size_t i = 0; i < run->outputs.count; i++)
+    if (onnxl_path_same_entry(path, run->outputs.items[i]))
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s %s: another output has this name", option, path);
+  onnxl_string_list_add(&run->outputs, path);
+  return true;
+}
+
+bool
+onnxl_run_rereads_stdin(void)
+{
+  struct stat status;
+  return fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 void

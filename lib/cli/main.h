@@ -27,8 +27,8 @@ typedef struct OnnxlCommonOptions {
   const char *data_dir; /* NULL: the folder of the model */
   bool allow_symlinks;
   OnnxlLimits limits;
-  bool limits_memory; /* --max-memory was given */
-  bool dependencies;  /* -MD, which -MF and -MT imply */
+  bool limits_memory;          /* --max-memory was given */
+  bool dependencies;           /* -MD, which -MF and -MT imply */
   const char *dependency_file; /* of -MF, or the name that -MD takes without it; NULL without both */
   OnnxlStringList dependency_targets;
   int format; /* OnnxlReportFormat */
@@ -52,6 +52,7 @@ typedef struct OnnxlRun {
   OnnxlDiagSink *sink;      /* for findings about the input; printed when the run ends, or by onnxl_run_flush_diags() */
   bool differs;             /* set by the tool: exit status 1 although there is no finding, as for a failed --check */
   OnnxlStringList inputs;   /* files that were read, for -MD */
+  OnnxlStringList outputs;  /* see onnxl_run_claim_output() */
 } OnnxlRun;
 
 struct OnnxlTool {
@@ -90,10 +91,13 @@ void onnxl_run_add_files(OnnxlRun *run, const GPtrArray *files);
 bool onnxl_run_check_output(const OnnxlRun *run, const char *option, const char *path,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Fails with ONNXL_ERROR_USAGE when an output at path would have the name of the dependency file. The one of -o has
- * been looked at, and those that onnxl_run_check_output() sees. option and path as there. */
-bool onnxl_run_check_dependencies(const OnnxlRun *run, const char *option, const char *path,
-                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Notes an output of the run besides those of -o and -MF, which are noted before it. Fails with ONNXL_ERROR_USAGE when
+ * another one has the same name. option and path (borrowed) as above. */
+bool onnxl_run_claim_output(OnnxlRun *run, const char *option, const char *path,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* True when standard input is a file, from whose start each reader reads. */
+bool onnxl_run_rereads_stdin(void);
 
 /* Prints the findings so far and starts a new sink for file (NULL: none), as a tool with several inputs does after
  * each. Findings that were printed still count for the exit status. */

@@ -160,7 +160,8 @@ set(const Parser *parser, const OnnxlOption *option, const char *value)
     *option->to.count = (uint32_t)number;
     return true;
   case ONNXL_OPTION_NUMBER:
-    if (onnxl_parse_double(onnxl_str(value), option->to.number) == ONNXL_NUMBER_OK && *option->to.number >= 0)
+    if (onnxl_parse_double(onnxl_str(value), option->to.number) == ONNXL_NUMBER_OK && *option->to.number >= 0 &&
+        *option->to.number < G_MAXDOUBLE)
       return true;
     return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number from 0 on", spelling(option, name),
                       value);

@@ -152,6 +152,7 @@ test_messages(void)
   refuse("--count=-1", "--count: '-1' is not a number from 0 to 4294967295");
   refuse("--count=4294967296", "--count: '4294967296' is not a number from 0 to 4294967295");
   refuse("--rtol=x", "--rtol: 'x' is not a number from 0 on");
+  refuse("--rtol=inf", "--rtol: 'inf' is not a number from 0 on");
   refuse("--rtol=-1", "--rtol: '-1' is not a number from 0 on");
   refuse("--style=prety", "--style: 'prety' is not one of onnx, pretty, json; did you mean 'pretty'?");
 }

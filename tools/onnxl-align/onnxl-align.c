@@ -135,7 +135,7 @@ open_outputs(Job *job, const OnnxlExternalFiles *files, GError **error)
       return false;
     g_ptr_array_add(job->paths, path);
     if (!destination_check(destination, path, job->model, files, error) ||
-        !onnxl_run_check_dependencies(job->run, "--data", path, error))
+        !onnxl_run_claim_output(job->run, "--data", path, error))
       return false;
     int fd = onnxl_output_set_add(job->outputs, path, error);
     if (fd < 0)

@@ -90,6 +90,17 @@ check_model(OnnxlRun *run, const char *path, GError **error)
   return !local;
 }
 
+static bool
+check_operands(const OnnxlRun *run, GError **error)
+{
+  size_t n_stdin = 0;
+
+  for (size_t i = 0; i < run->operands.count; i++)
+    n_stdin += strcmp(run->operands.items[i], "-") == 0;
+  return n_stdin < 2 || onnxl_run_rereads_stdin() ||
+         onnxl_fail(error, ONNXL_ERROR_USAGE, "standard input can be read once when '-' is given %zu times", n_stdin);
+}
+
 /* A model that cannot be read does not keep the others from being verified. */
 static bool
 run_check(OnnxlRun *run, GError **error)
@@ -100,6 +111,8 @@ run_check(OnnxlRun *run, GError **error)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "--list-checks takes no model");
   if (list_checks)
     return print_checks(error);
+  if (!check_operands(run, error))
+    return false;
   bool ok = check_model(run, run->input, error);
   for (size_t i = 1; i < n; i++) {
     const char *path = strcmp(run->operands.items[i], "-") == 0 ? NULL : run->operands.items[i];

@@ -71,22 +71,18 @@ move_payload(void *data, OnnxlStr payload, uint64_t *ret_offset, GError **error)
 
 /* The text, with payloads moved into a file in its folder, if there are any. */
 static bool
-write_with_file(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, OnnxlTextOptions *text, GError **error)
+write_with_file(OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, OnnxlTextOptions *text, GError **error)
 {
   g_autofree char *path = g_build_filename(text->folder, weights, NULL);
-  const char *output = run->common.output;
   OnnxlOutputFile file;
 
-  if (strchr(weights, '/') || *weights == '\0')
+  if (strchr(weights, '/') || *weights == '\0' || strcmp(weights, "-") == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE,
-                      "--weights=%s: a name without a folder, as the file stands next to the text", weights);
+                      "--weights=%s: FILE must be a name without a folder, as it stands next to the text", weights);
   if (onnxl_model_is_at(model, path))
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: it is the model that is read", path);
-  if (!onnxl_model_check_output(model, NULL, path, error) ||
-      !onnxl_run_check_dependencies(run, "--weights", path, error))
+  if (!onnxl_model_check_output(model, NULL, path, error) || !onnxl_run_claim_output(run, "--weights", path, error))
     return false;
-  if (output && onnxl_path_same_entry(path, output))
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "cannot write %s: another output has this name", path);
   if (!onnxl_output_file_open(&file, path, ONNXL_OUTPUT_BINARY, error))
     return false;
   Mover mover = { &file.out, model, false };
@@ -100,7 +96,7 @@ write_with_file(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, OnnxlT
 }
 
 static bool
-write_text(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **error)
+write_text(OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname(run->common.output ? run->common.output : "");
   OnnxlTextOptions text = { .weights = ONNXL_WEIGHTS_AUTO, .folder = folder, .elements = elements };
@@ -138,7 +134,7 @@ write_listing(const OnnxlRun *run, OnnxlOutput *out, const OnnxlModel *model, GE
 }
 
 static bool
-write_style(const OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **error)
+write_style(OnnxlRun *run, OnnxlOutput *out, OnnxlModel *model, GError **error)
 {
   switch ((Style)style) {
   case STYLE_PRETTY:

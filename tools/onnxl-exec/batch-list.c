@@ -15,6 +15,8 @@ batch_list_open(BatchList *list, const char *path, GError **error)
 {
   bool standard = strcmp(path, "-") == 0;
   *list = (BatchList){ .name = standard ? "<stdin>" : path };
+  if (*path == '\0')
+    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--batch: the name of the list is empty");
   list->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (list->fd < 0)
     return onnxl_error_errno(error, errno, "cannot open %s", path);

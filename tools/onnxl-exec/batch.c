@@ -41,14 +41,6 @@ parse_shard(Batch *batch, GError **error)
   return true;
 }
 
-static bool
-check_stdin(const OnnxlRun *run, GError **error)
-{
-  if (!run->input && strcmp(exec_options.batch, "-") == 0)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "model and batch cannot both come from standard input");
-  return true;
-}
-
 /* --- a line --- */
 
 static bool
@@ -230,8 +222,7 @@ bool
 run_batch(OnnxlRun *run, GError **error)
 {
   Batch batch = { .run = run };
-  if (!parse_shard(&batch, error) || !check_stdin(run, error) ||
-      !batch_list_open(&batch.list, exec_options.batch, error))
+  if (!parse_shard(&batch, error) || !batch_list_open(&batch.list, exec_options.batch, error))
     return false;
   onnxl_run_add_input(run, strcmp(exec_options.batch, "-") != 0 ? exec_options.batch : NULL);
   onnxl_output_init(&batch.out, STDOUT_FILENO);

@@ -28,7 +28,7 @@ static bool
 parse_kinds(EventLog *log, const char *text, GError **error)
 {
   char **words = g_strsplit(text, ",", -1);
-  bool good = true;
+  bool good = *text != '\0' || onnxl_fail(error, ONNXL_ERROR_USAGE, "--event-kinds: the list is empty");
   log->filtered = true;
   for (char **word = words; good && *word; word++) {
     bool known = false;

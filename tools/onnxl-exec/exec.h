@@ -99,7 +99,7 @@ void dump_clear(Dump *dump);
 
 /* Fails with ONNXL_ERROR_USAGE when an output of the command line would take away what is read, which is known by now.
  */
-bool outputs_check(const OnnxlRun *run, const Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool outputs_check(OnnxlRun *run, const Session *session, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Prints and writes outputs and dumped values (dump NULL: none). out NULL: prints nothing. */
 bool write_outputs(const OnnxlRun *run, const Session *session, const Dump *dump, OnnxlOutput *out,

@@ -53,7 +53,7 @@ no_such_input(const OnnxlExecutor *executor, const char *text, GError **error)
            : NULL;
   g_autofree char *all = g_strjoinv(", ", names);
   if (!equals)
-    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: NAME=SPEC is needed", text);
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "the input '%s': NAME=SPEC is needed", text);
   else if (nearest)
     onnxl_fail(error, ONNXL_ERROR_USAGE, "the input %s: the model has no such input; did you mean '%s'?", text,
                nearest);

@@ -23,6 +23,40 @@ const OnnxlOptionRule exec_rules[] = {
   { NULL, NULL, NULL },
 };
 
+/* NAME=SPEC or NAME=@FILE where standard input is meant. */
+static bool
+names_stdin(const OnnxlStringList *texts)
+{
+  for (size_t i = 0; i < texts->count; i++)
+    if (g_str_has_suffix(texts->items[i], "=@-"))
+      return true;
+  return false;
+}
+
+static bool
+check_stdin(const OnnxlRun *run, GError **error)
+{
+  const struct {
+    const char *name;
+    bool reads;
+  } readers[] = {
+    { "the model", !run->input },
+    { "--batch", exec_options.batch && strcmp(exec_options.batch, "-") == 0 },
+    { "--compare", exec_options.compare && strcmp(exec_options.compare, "-") == 0 },
+    { "--input", names_stdin(&exec_options.inputs) },
+    { "--expect", names_stdin(&exec_options.expect) },
+  };
+  const char *first = NULL;
+  bool once = !onnxl_run_rereads_stdin() || readers[1].reads; /* a list is no model, wherever it starts */
+  for (size_t i = 0; once && i < G_N_ELEMENTS(readers); i++) {
+    if (readers[i].reads && first)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "%s and %s cannot both come from standard input", first,
+                        readers[i].name);
+    first = readers[i].reads ? readers[i].name : first;
+  }
+  return true;
+}
+
 bool
 run_mode(OnnxlRun *run, GError **error)
 {
@@ -30,6 +64,8 @@ run_mode(OnnxlRun *run, GError **error)
     return run_tests(run, error);
   if (run->operands.count > 1)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "one model is expected where %zu are given", run->operands.count);
+  if (!check_stdin(run, error))
+    return false;
   if (exec_options.batch)
     return run_batch(run, error);
   if (exec_options.compare)

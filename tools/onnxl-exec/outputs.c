@@ -329,11 +329,11 @@ outputs_print_line(const OnnxlRun *run, const Session *session, const Dump *dump
 /* "NAME=@FILE", of which names may hold "=@" as well: no FILE may be the model or hold its weights. That of an input
  * may be replaced, as a state is by the next one: it has been read. */
 static bool
-check_named(const OnnxlRun *run, const Session *session, const char *text, GError **error)
+check_named(OnnxlRun *run, const Session *session, const char *text, GError **error)
 {
   for (const char *path = text; (path = strstr(path, "=@"));) {
     path += strlen("=@");
-    if (!onnxl_run_check_dependencies(run, "--output", path, error))
+    if (!onnxl_run_claim_output(run, "--output", path, error))
       return false;
     if (onnxl_model_is_at(session->model, path))
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--output %s: it is the model that is read", text);
@@ -343,8 +343,20 @@ check_named(const OnnxlRun *run, const Session *session, const char *text, GErro
   return true;
 }
 
+/* A folder is made when there is something to put in; what cannot become one is refused before the run. */
+static bool
+check_folder(GError **error)
+{
+  const char *folder = exec_options.output_dir;
+  struct stat status;
+  if (!folder || stat(folder, &status) < 0)
+    return !folder || *folder != '\0' ||
+           onnxl_fail(error, ONNXL_ERROR_USAGE, "--output-dir: the name of the folder is empty");
+  return S_ISDIR(status.st_mode) || onnxl_fail(error, ONNXL_ERROR_IO, "--output-dir %s: it is no folder", folder);
+}
+
 bool
-outputs_check(const OnnxlRun *run, const Session *session, GError **error)
+outputs_check(OnnxlRun *run, const Session *session, GError **error)
 {
   const struct {
     const char *option, *path;
@@ -352,8 +364,11 @@ outputs_check(const OnnxlRun *run, const Session *session, GError **error)
                 { "--trace", exec_options.trace },
                 { "--plot", exec_options.plot },
                 { "--record", exec_options.record } };
+  if (!check_folder(error))
+    return false;
   for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-    if (!onnxl_run_check_output(run, files[i].option, files[i].path, error) ||
+    if (!onnxl_run_claim_output(run, files[i].option, files[i].path, error) ||
+        !onnxl_run_check_output(run, files[i].option, files[i].path, error) ||
         !onnxl_model_check_output(session->model, run->common.data_dir, files[i].path, error))
       return false;
   for (size_t i = 0; i < exec_options.outputs.count; i++)

@@ -222,12 +222,13 @@ bind_dims(OnnxlModel *model, GError **error)
 
 /* The model may be replaced by itself with a plan; its weights and a picture are another matter. */
 static bool
-check_outputs(const OnnxlRun *run, OnnxlModel *model, GError **error)
+check_outputs(OnnxlRun *run, OnnxlModel *model, GError **error)
 {
   const char *folder = run->common.data_dir;
 
   return onnxl_model_check_output(model, folder, run->common.output, error) &&
          onnxl_model_check_output(model, folder, plot, error) && onnxl_run_check_output(run, "--plot", plot, error) &&
+         onnxl_run_claim_output(run, "--plot", plot, error) &&
          onnxl_model_check_output(model, folder, run->common.dependency_file, error) &&
          onnxl_run_check_output(run, "-MF", run->common.dependency_file, error);
 }

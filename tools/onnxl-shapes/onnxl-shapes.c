@@ -8,6 +8,7 @@
 #include "shapes/annotate.h"
 #include "stream/external.h"
 #include "support/error.h"
+#include "support/number.h"
 
 static bool print, check, strict, nested;
 static OnnxlStringList dims, shapes, renames, requirements, evals;
@@ -44,6 +45,7 @@ edit_model(OnnxlModel *model, GError **error)
 {
   OnnxlStr name;
   const char *value;
+  int64_t number;
   for (size_t i = 0; i < shapes.count; i++) {
     if (!onnxl_binding_split(shapes.items[i], &name, &value))
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--set-shape needs INPUT=SHAPE, not '%s'", shapes.items[i]);
@@ -55,6 +57,9 @@ edit_model(OnnxlModel *model, GError **error)
   for (size_t i = 0; i < renames.count; i++) {
     if (!onnxl_binding_split(renames.items[i], &name, &value) || !*value)
       return onnxl_fail(error, ONNXL_ERROR_USAGE, "--rename-dim needs OLD=NEW, not '%s'", renames.items[i]);
+    if (onnxl_parse_int64(onnxl_str(value), &number) != ONNXL_NUMBER_SYNTAX)
+      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--rename-dim %s: a number is no name (--dim binds a symbol to one)",
+                        renames.items[i]);
     if (!onnxl_shapes_rename(model, name, onnxl_str(value), error))
       return false;
   }
