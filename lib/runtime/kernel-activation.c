@@ -59,8 +59,12 @@ ACTIVATION(gelu_tanh, "alpha", "beta", GELU_TANH);
 static bool
 run_gelu(OnnxlKernelContext *context, GError **error)
 {
-  return onnxl_str_is(onnxl_ctx_string(context, "approximate"), "tanh") ? run_gelu_tanh(context, error)
-                                                                        : run_gelu_erf(context, error);
+  OnnxlStr approximate = onnxl_ctx_string(context, "approximate");
+  if (onnxl_str_is(approximate, "tanh"))
+    return run_gelu_tanh(context, error);
+  if (!onnxl_str_is(approximate, "none"))
+    return onnxl_ctx_invalid(context, error, "approximate is \"%.*s\"", ONNXL_ARG(approximate));
+  return run_gelu_erf(context, error);
 }
 ONNXL_KERNEL(gelu, COMPUTES);
 

@@ -144,9 +144,13 @@ cast_to(OnnxlKernelContext *context, int64_t type, GError **error)
   const OnnxlValue *input = onnxl_ctx_input(context, 0);
   if (type <= 0 || type >= ONNXL_N_TYPES)
     return onnxl_ctx_invalid(context, error, "the target type %" G_GINT64_FORMAT " is unknown", type);
+  OnnxlStr round_mode = onnxl_ctx_string(context, "round_mode");
+  if (round_mode.size > 0 && !onnxl_str_is(round_mode, "up") && !onnxl_str_is(round_mode, "down") &&
+      !onnxl_str_is(round_mode, "nearest"))
+    return onnxl_ctx_invalid(context, error, "round_mode is \"%.*s\"", ONNXL_ARG(round_mode));
   const OnnxlCastOptions options = { .saturate =
                                        onnxl_ctx_schema(context)->since < 19 || onnxl_ctx_int(context, "saturate") != 0,
-                                     .round_mode = onnxl_ctx_string(context, "round_mode") };
+                                     .round_mode = round_mode };
   GError *failed = NULL;
   OnnxlValue *output = onnxl_tensor_cast(onnxl_ctx_allocator(context), input, (int32_t)type, &options, &failed);
   if (!output) {

@@ -62,16 +62,20 @@ run_max_pool(OnnxlKernelContext *context, GError **error)
 ONNXL_KERNEL(max_pool, COMPUTES);
 
 /* p was a float in version 1. */
-static int64_t
-norm_of(const OnnxlKernelContext *context)
+static bool
+norm_of(const OnnxlKernelContext *context, int64_t *ret_p, GError **error)
 {
-  return onnxl_ctx_schema(context)->since < 2 ? (int64_t)onnxl_ctx_float(context, "p") : onnxl_ctx_int(context, "p");
+  bool is_float = onnxl_ctx_schema(context)->since < 2;
+  *ret_p = is_float ? (int64_t)onnxl_ctx_float(context, "p") : onnxl_ctx_int(context, "p");
+  return *ret_p >= 1 ||
+         onnxl_ctx_invalid(context, error, "p is %" G_GINT64_FORMAT " when at least 1 is needed", *ret_p);
 }
 
 static bool
 run_lp_pool(OnnxlKernelContext *context, GError **error)
 {
-  return pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_LP, .p = norm_of(context) }, error);
+  OnnxlPooling pooling = { .kind = ONNXL_POOL_LP };
+  return norm_of(context, &pooling.p, error) && pool(context, &pooling, error);
 }
 ONNXL_KERNEL(lp_pool, COMPUTES);
 
@@ -112,7 +116,8 @@ ONNXL_KERNEL(global_max_pool, COMPUTES);
 static bool
 run_global_lp_pool(OnnxlKernelContext *context, GError **error)
 {
-  return global_pool(context, &(OnnxlPooling){ .kind = ONNXL_POOL_LP, .p = norm_of(context) }, error);
+  OnnxlPooling pooling = { .kind = ONNXL_POOL_LP };
+  return norm_of(context, &pooling.p, error) && global_pool(context, &pooling, error);
 }
 ONNXL_KERNEL(global_lp_pool, COMPUTES);
 

@@ -132,7 +132,10 @@ run_depth_to_space(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   int64_t b = onnxl_ctx_int(context, "blocksize");
-  bool crd = onnxl_str_is(onnxl_ctx_string(context, "mode"), "CRD");
+  OnnxlStr mode = onnxl_ctx_string(context, "mode");
+  bool crd = onnxl_str_is(mode, "CRD");
+  if (!crd && mode.size > 0 && !onnxl_str_is(mode, "DCR")) /* old versions have no mode */
+    return onnxl_ctx_invalid(context, error, "the mode \"%.*s\" is unknown", ONNXL_ARG(mode));
   if (x->rank != 4 || b < 1 || b > INT32_MAX || x->dims[1] % (b * b) != 0)
     return onnxl_ctx_misfit(context, error, "blocksize %" G_GINT64_FORMAT " does not fit the shape", b);
   int64_t n = x->dims[0], c = x->dims[1] / (b * b), h = x->dims[2], w = x->dims[3];

@@ -163,6 +163,23 @@ read_term(Einsum *e, OnnxlStr term, const OnnxlInfo *info)
   return true;
 }
 
+/* Each letter of the output stands in an input, and once in the output. */
+static bool
+check_output(Einsum *e, OnnxlStr term)
+{
+  for (size_t i = 0; i < term.size; i++) {
+    if (!is_letter(term.data[i]))
+      continue;
+    bool twice = memchr(term.data + i + 1, term.data[i], term.size - i - 1) != NULL;
+    if (twice || e->counts[(unsigned char)term.data[i]] == 0) {
+      onnxl_shape_error(e->n, twice ? "the output has '%c' twice" : "'%c' of the output is not in the inputs",
+                        term.data[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
 static void
 write_term(Einsum *e, OnnxlStr term)
 {
@@ -246,8 +263,9 @@ onnxl_shape_rule_einsum(OnnxlShapeNode *n)
   bool ellipsis = memmem(equation.data, equation.size, "...", 3) != NULL;
   if (!complete && (ellipsis || !arrow))
     return;
-  if (arrow)
-    write_term(e, onnxl_str_n(arrow + 2, equation.size - left - 2));
-  else
+  OnnxlStr output = arrow ? onnxl_str_n(arrow + 2, equation.size - left - 2) : ONNXL_STR("");
+  if (!arrow)
     write_implicit(e);
+  else if (!complete || check_output(e, output))
+    write_term(e, output);
 }
