@@ -29,6 +29,35 @@ sniff(OnnxlStr input)
   return i < input.size && input.data[i] == '{' ? FORMAT_JSON : FORMAT_TEXT;
 }
 
+/* Files that are taken for models by mistake. None of them could be read as one, but what the reader would say of them
+ * helps nobody. Returns NULL for all others. */
+static const char *
+other_kind(OnnxlStr input, bool binary)
+{
+  static const struct {
+    bool binary;
+    size_t offset;
+    const char *magic, *what;
+  } kinds[] = {
+    { false, 0, "version https://git-lfs", "a Git LFS pointer, not a model, which 'git lfs pull' fetches" },
+    { false, 0, "<!DOCTYPE", "an HTML page, not a model" },
+    { false, 0, "<!doctype", "an HTML page, not a model" },
+    { false, 0, "<html", "an HTML page, not a model" },
+    { true, 0, "PK\x03\x04", "a zip archive, not a model" },
+    { true, 0, "\x1f\x8b", "compressed by gzip" },
+    { true, 4, "ORTM", "a model in the format of ONNX Runtime, not of ONNX" },
+    { true, 4, "TFL3", "a model of TensorFlow Lite, not of ONNX" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    size_t size = strlen(kinds[i].magic);
+    if (kinds[i].binary == binary && input.size >= kinds[i].offset + size &&
+        memcmp(input.data + kinds[i].offset, kinds[i].magic, size) == 0)
+      return kinds[i].what;
+  }
+  return NULL;
+}
+
 static OnnxlModel *
 load(const char *path, const OnnxlLimits *limits, bool weights_only, OnnxlDiagSink *sink, GError **error)
 {
@@ -45,12 +74,19 @@ load(const char *path, const OnnxlLimits *limits, bool weights_only, OnnxlDiagSi
     model->folder = g_path_get_dirname(file->path);
   }
   onnxl_diag_sink_set_file(sink, file->name);
+  Format format = sniff(input);
+  bool binary = format == FORMAT_BINARY;
+  const char *other = other_kind(input, binary);
 
   if (input.size == 0) {
     onnxl_diag(sink, ONNXL_DIAG_EMPTY_INPUT, NULL, "input is empty");
     onnxl_fail(error, ONNXL_ERROR_INVALID, "the input is empty");
+  } else if (other) {
+    const OnnxlLocation start = { .line = !binary, .column = !binary, .has_offset = binary };
+    onnxl_diag(sink, ONNXL_DIAG_NOT_A_MODEL, &start, "this is %s", other);
+    onnxl_fail(error, ONNXL_ERROR_INVALID, "the input is %s", other);
   } else {
-    switch (sniff(input)) {
+    switch (format) {
     case FORMAT_BINARY:
       done = weights_only
                ? onnxl_wire_read_weights(input, limits, model->arena, &model->proto, sink, error)
