@@ -115,14 +115,22 @@ put_tag(Writer *writer, uint32_t number, uint32_t wire_type)
   put_varint(writer, (uint64_t)number << 3 | wire_type);
 }
 
+/* Counting leaves the bytes alone: some lie in mapped files, whose pages would be fetched, and holes in memory filled.
+ */
+static inline void
+fill(const Writer *writer, char *at, const void *bytes, size_t size)
+{
+  if (size > 0 && !writer->counting)
+    memcpy(at, bytes, size);
+}
+
 /* size: at most SLICE_SIZE. */
 static inline void
 put(Writer *writer, const void *bytes, size_t size)
 {
   reserve(writer, size);
   writer->at -= size;
-  if (size > 0)
-    memcpy(writer->at, bytes, size);
+  fill(writer, writer->at, bytes, size);
 }
 
 static void
@@ -146,8 +154,7 @@ put_bytes(Writer *writer, uint32_t number, OnnxlStr bytes)
   /* A name, with one byte for the tag and one for the length. */
   if (number < 16 && bytes.size < 0x80 && (size_t)(writer->at - writer->chunk->bytes) >= bytes.size + 2) {
     char *at = writer->at - bytes.size;
-    if (bytes.size > 0)
-      memcpy(at, bytes.data, bytes.size);
+    fill(writer, at, bytes.data, bytes.size);
     at[-1] = (char)bytes.size;
     at[-2] = (char)(number << 3 | WIRE_BYTES);
     writer->at = at - 2;

@@ -19,7 +19,7 @@ bool onnxl_wire_read(const OnnxlMessageDescriptor *descriptor, OnnxlStr bytes, u
 bool onnxl_wire_read_weights(OnnxlStr bytes, const OnnxlLimits *limits, OnnxlArena *arena, OnnxlModelProto *model,
                              OnnxlDiagSink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Encoded size in bytes. False on overflow of 64 bits. */
+/* Encoded size in bytes; strings and payloads are not read. False on overflow of 64 bits. */
 bool onnxl_wire_size(const OnnxlMessageDescriptor *descriptor, const void *message, uint64_t *ret_size);
 
 /* Where encoded bytes go. begin() is told their number first (may be NULL). Small pieces arrive through write(); a

@@ -1,5 +1,7 @@
 #include "proto/wire.h"
 
+#include <sys/mman.h>
+
 #include "proto/packed.h"
 #include "support/error.h"
 #include "unit.h"
@@ -370,8 +372,28 @@ test_closed_nodes(void)
 #undef NODE
 }
 
+/* Strings and payloads, short and long, lie where nobody may read. */
+static void
+test_size_reads_nothing(void)
+{
+  enum { SIZE = 64 << 10 };
+  static const size_t sizes[] = { 1, 127, 128, 1023, 1024, SIZE };
+  char *closed = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint64_t size = 0;
+
+  CU_ASSERT_TRUE_FATAL(closed != MAP_FAILED);
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    OnnxlTensor tensor = { .raw_data = onnxl_str_n(closed, sizes[i]) };
+    CU_ASSERT_TRUE(onnxl_wire_size(&onnxl_tensor_descriptor, &tensor, &size));
+    /* The tag, and a length of one, two or three bytes. */
+    CU_ASSERT_EQUAL(size, sizes[i] + 2 + (sizes[i] >= 1 << 7) + (sizes[i] >= 1 << 14));
+  }
+  munmap(closed, SIZE);
+}
+
 UNIT_MAIN("wire", { "presence", test_presence }, { "unknown fields", test_unknown_fields },
           { "lists of numbers", test_lists_of_numbers }, { "scattered lists", test_scattered_lists },
           { "scattered lists are linear", test_scattered_is_linear }, { "oneof and merge", test_oneof_and_merge },
           { "malformed", test_malformed }, { "closed nodes", test_closed_nodes }, { "depth", test_depth },
-          { "budget", test_budget }, { "random bytes (seed 20)", test_random_bytes })
+          { "budget", test_budget }, { "the size is counted without reading", test_size_reads_nothing },
+          { "random bytes (seed 20)", test_random_bytes })
