@@ -75,7 +75,7 @@ struct OnnxlExecutor {
 };
 
 /* The attribute seen from frame, references to the calls around it resolved; NULL = absent. */
-const OnnxlAttribute *onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, const char *name);
+const OnnxlAttribute *onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, OnnxlStr wanted);
 
 /* The path of a node or graph from the main graph on, through the calls around it: "/call (f)/f/if1/then_branch".
  * Returns: owned. */

@@ -156,9 +156,8 @@ find_attribute(const OnnxlAttributeList *list, OnnxlStr name)
 }
 
 const OnnxlAttribute *
-onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, const char *name)
+onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, OnnxlStr wanted)
 {
-  OnnxlStr wanted = onnxl_str(name);
   for (;;) {
     const OnnxlAttribute *attribute = find_attribute(&node->attribute, wanted);
     if (!attribute || attribute->ref_attr_name.size == 0)
@@ -177,7 +176,7 @@ onnxl_frame_attribute(const OnnxlFrame *frame, const OnnxlNode *node, const char
 const OnnxlAttribute *
 onnxl_ctx_attr(const OnnxlKernelContext *context, const char *name)
 {
-  return onnxl_frame_attribute(context->frame, onnxl_ctx_node(context), name);
+  return onnxl_frame_attribute(context->frame, onnxl_ctx_node(context), onnxl_str(name));
 }
 
 static OnnxlStr
@@ -396,13 +395,6 @@ uint32_t
 onnxl_ctx_subgraph_n_outputs(const OnnxlKernelContext *context, uint32_t g)
 {
   return subgraph(context, g)->n_outputs;
-}
-
-const OnnxlType *
-onnxl_ctx_subgraph_output_type(const OnnxlKernelContext *context, uint32_t g, uint32_t i)
-{
-  const OnnxlGraph *proto = subgraph(context, g)->proto;
-  return i < proto->output.count ? proto->output.items[i].type : NULL;
 }
 
 bool

@@ -2,6 +2,7 @@
 #include "runtime/join-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "runtime/value-type.h"
 #include "runtime/widen-internal.h"
 
 /* Values that a loop collects, to be stacked at its end. */
@@ -39,7 +40,7 @@ stack(OnnxlKernelContext *context, const GPtrArray *values, int64_t axis, int64_
   uint32_t rank = first ? first->rank : type && type->shape ? (uint32_t)MIN(type->shape->dim.count, ONNXL_MAX_RANK) : 0;
   int32_t elem_type = first ? first->elem_type : type ? type->elem_type : 0;
   if (elem_type == 0) {
-    onnxl_ctx_invalid(context, error, "a scan output without a declared type has none when the body never runs");
+    onnxl_ctx_invalid(context, error, "nothing tells the type of a scan output, and the body never ran");
     return NULL;
   }
   if (axis < 0)
@@ -143,11 +144,13 @@ typedef struct LoopState {
   bool condition;
 } LoopState;
 
-/* What is carried may change its shape, not its type. */
+/* What is carried may change its shape, not its type; an optional may come back as what it holds. */
 static bool
 keeps_type(const OnnxlKernelContext *context, uint32_t i, const OnnxlValue *before, const OnnxlValue *after,
            GError **error)
 {
+  if (before->kind == ONNXL_KIND_OPTIONAL && after->kind == before->element_kind)
+    return true;
   if (before->kind == after->kind && (before->kind != ONNXL_KIND_TENSOR || before->elem_type == after->elem_type))
     return true;
   g_autofree char *a = onnxl_value_describe(before), *b = onnxl_value_describe(after);
@@ -189,6 +192,16 @@ loop_trip(OnnxlKernelContext *context, LoopState *loop, int64_t trip, GError **e
   return good;
 }
 
+/* Types of the body's outputs for a loop without a trip. */
+static const OnnxlType *const *
+loop_types(OnnxlKernelContext *context, const LoopState *loop, OnnxlArena *arena)
+{
+  OnnxlType **inputs = ONNXL_NEW_ARRAY(arena, OnnxlType *, onnxl_ctx_subgraph_n_inputs(context, loop->graph));
+  for (uint32_t i = 2; inputs && i < loop->n_states + 2; i++)
+    inputs[i] = loop->inputs[i] ? onnxl_value_type(loop->inputs[i], arena) : NULL;
+  return inputs ? onnxl_ctx_subgraph_types(context, loop->graph, inputs, arena) : NULL;
+}
+
 static bool
 loop_outputs(OnnxlKernelContext *context, LoopState *loop, GError **error)
 {
@@ -196,14 +209,18 @@ loop_outputs(OnnxlKernelContext *context, LoopState *loop, GError **error)
   uint32_t named = (uint32_t)onnxl_ctx_node(context)->output.count;
   for (uint32_t i = 0; i < loop->n_states && i < named; i++)
     onnxl_ctx_set_output(context, i, onnxl_value_ref(loop->inputs[i + 2]));
-  for (uint32_t i = 0; i < loop->n_scans && loop->n_states + i < named; i++) {
-    const OnnxlType *type = onnxl_ctx_subgraph_output_type(context, loop->graph, loop->n_states + 1 + i);
+  OnnxlArena *arena = onnxl_arena_new(ONNXL_TYPES_BUDGET);
+  const OnnxlType *const *types =
+    loop->n_scans > 0 && loop->scans[0]->len == 0 ? loop_types(context, loop, arena) : NULL;
+  bool good = true;
+  for (uint32_t i = 0; good && i < loop->n_scans && loop->n_states + i < named; i++) {
+    const OnnxlType *type = types ? types[loop->n_states + 1 + i] : NULL;
     OnnxlValue *y = stack(context, loop->scans[i], 0, loop->scans[i]->len, false, type, error);
-    if (!y)
-      return false;
+    good = y != NULL;
     onnxl_ctx_set_output(context, loop->n_states + i, y);
   }
-  return true;
+  onnxl_arena_free(arena);
+  return good;
 }
 
 static bool
@@ -275,6 +292,39 @@ take(OnnxlKernelContext *context, const OnnxlValue *x, int64_t axis, int64_t at,
   OnnxlValue *view = onnxl_value_new_view(part, part->elem_type, rank, dims);
   onnxl_value_unref(part);
   return view;
+}
+
+/* Types of the body's outputs when there is no step: a scanned input gives it all axes but one. */
+static const OnnxlType *const *
+scan_types(OnnxlKernelContext *context, const ScanState *scan, OnnxlArena *arena)
+{
+  OnnxlType **inputs = ONNXL_NEW_ARRAY(arena, OnnxlType *, scan->n_states + scan->n_inputs);
+  for (uint32_t i = 0; inputs && i < scan->n_states; i++)
+    inputs[i] = onnxl_value_type(scan->states[i], arena);
+  for (uint32_t i = 0; inputs && i < scan->n_inputs; i++) {
+    OnnxlType *type = onnxl_value_type(scan->scanned[i], arena);
+    if (!type)
+      return NULL;
+    OnnxlShapeProto *shape = type->tensor_type->shape;
+    for (size_t k = (size_t)scan->axes[i] + 1; k < shape->dim.count; k++)
+      shape->dim.items[k - 1] = shape->dim.items[k];
+    shape->dim.count--;
+    inputs[scan->n_states + i] = type;
+  }
+  return inputs ? onnxl_ctx_subgraph_types(context, scan->graph, inputs, arena) : NULL;
+}
+
+/* The collected values of output i, or nothing, stacked. */
+static OnnxlValue *
+scan_stack(OnnxlKernelContext *context, const ScanState *scan, uint32_t i, int64_t axis, int64_t total, bool reversed,
+           GError **error)
+{
+  OnnxlArena *arena = onnxl_arena_new(ONNXL_TYPES_BUDGET);
+  const OnnxlType *const *types = scan->collected[i]->len == 0 ? scan_types(context, scan, arena) : NULL;
+  OnnxlValue *y =
+    stack(context, scan->collected[i], axis, total, reversed, types ? types[scan->n_states + i] : NULL, error);
+  onnxl_arena_free(arena);
+  return y;
 }
 
 /* Runs the body for steps 0 … steps - 1, on scanned inputs whose axis has that length or more. */
@@ -395,8 +445,7 @@ scan_all(OnnxlKernelContext *context, ScanState *scan, GError **error)
     onnxl_ctx_set_output(context, i, onnxl_value_ref(scan->states[i]));
   for (uint32_t i = 0; i < scan->n_outputs; i++) {
     OnnxlValue *y =
-      stack(context, scan->collected[i], list_item(output_axes, i), steps, list_item(output_directions, i) != 0,
-            onnxl_ctx_subgraph_output_type(context, scan->graph, scan->n_states + i), error);
+      scan_stack(context, scan, i, list_item(output_axes, i), steps, list_item(output_directions, i) != 0, error);
     if (!y)
       return false;
     onnxl_ctx_set_output(context, scan->n_states + i, y);
@@ -462,8 +511,7 @@ scan_batches(OnnxlKernelContext *context, ScanState *scan, GPtrArray **results, 
     for (uint32_t i = 0; i < scan->n_states; i++)
       g_ptr_array_add(results[i], onnxl_value_ref(scan->states[i]));
     for (uint32_t i = 0; i < scan->n_outputs; i++) {
-      OnnxlValue *y = stack(context, scan->collected[i], 0, length, false,
-                            onnxl_ctx_subgraph_output_type(context, scan->graph, scan->n_states + i), error);
+      OnnxlValue *y = scan_stack(context, scan, i, 0, length, false, error);
       if (!y)
         return false;
       g_ptr_array_add(results[scan->n_states + i], y);

@@ -2,6 +2,7 @@
 #include "runtime/join-internal.h"
 #include "runtime/loop.h"
 #include "runtime/tensor.h"
+#include "runtime/value-type.h"
 
 static OnnxlValue *
 new_sequence(OnnxlKernelContext *context, OnnxlTypeKind kind, int32_t elem_type, OnnxlValue *const *items, size_t n)
@@ -218,6 +219,21 @@ run_split_to_sequence(OnnxlKernelContext *context, GError **error)
 }
 ONNXL_KERNEL(split_to_sequence, EXACT);
 
+/* Types of the body's outputs when the sequences are empty. */
+static const OnnxlType *const *
+mapped_types(OnnxlKernelContext *context, uint32_t g, OnnxlArena *arena)
+{
+  uint32_t n = onnxl_ctx_n_inputs(context);
+  OnnxlType **inputs = ONNXL_NEW_ARRAY(arena, OnnxlType *, MAX(n, onnxl_ctx_subgraph_n_inputs(context, g)));
+  for (uint32_t i = 0; inputs && i < n; i++) {
+    const OnnxlValue *input = onnxl_ctx_input(context, i);
+    inputs[i] = input ? onnxl_value_type(input, arena) : NULL;
+    if (inputs[i] && inputs[i]->sequence_type)
+      inputs[i] = inputs[i]->sequence_type->elem_type;
+  }
+  return inputs ? onnxl_ctx_subgraph_types(context, g, inputs, arena) : NULL;
+}
+
 /* Runs the body on the i-th elements of the sequences; other inputs are the same each time. */
 static bool
 run_sequence_map(OnnxlKernelContext *context, GError **error)
@@ -252,8 +268,10 @@ run_sequence_map(OnnxlKernelContext *context, GError **error)
     for (uint32_t i = 0; good && i < n_outputs; i++)
       g_ptr_array_add(collected[i], outputs[i]);
   }
+  OnnxlArena *arena = onnxl_arena_new(ONNXL_TYPES_BUDGET);
+  const OnnxlType *const *types = good && first->n_items == 0 ? mapped_types(context, g, arena) : NULL;
   for (uint32_t i = 0; i < n_outputs; i++) {
-    const OnnxlType *type = onnxl_ctx_subgraph_output_type(context, g, i);
+    const OnnxlType *type = types ? types[i] : NULL;
     int32_t elem_type = type && type->tensor_type ? type->tensor_type->elem_type : 0;
     if (collected[i]->len > 0)
       elem_type = ((OnnxlValue *)g_ptr_array_index(collected[i], 0))->elem_type;
@@ -263,6 +281,7 @@ run_sequence_map(OnnxlKernelContext *context, GError **error)
         new_sequence(context, ONNXL_KIND_TENSOR, elem_type, (OnnxlValue **)collected[i]->pdata, collected[i]->len));
     g_ptr_array_free(collected[i], TRUE);
   }
+  onnxl_arena_free(arena);
   g_free(collected);
   return good;
 }

@@ -106,9 +106,16 @@ bool onnxl_ctx_unsupported_type(const OnnxlKernelContext *context, GError **erro
 uint32_t onnxl_ctx_subgraph(const OnnxlKernelContext *context, const char *attribute);
 uint32_t onnxl_ctx_subgraph_n_inputs(const OnnxlKernelContext *context, uint32_t g);
 uint32_t onnxl_ctx_subgraph_n_outputs(const OnnxlKernelContext *context, uint32_t g);
-const OnnxlType *onnxl_ctx_subgraph_output_type(const OnnxlKernelContext *context, uint32_t g, uint32_t i);
 bool onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *const *inputs, uint32_t n_inputs,
                             OnnxlValue **ret_outputs, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the outputs of graph g would be if it ran on inputs of these types (one an input, NULL = not known): what is
+ * declared, and what inference finds with the values of the run around the graph. For loops over nothing. Returns: an
+ * item an output, with the dims that are known, NULL = nothing is; all in arena, or NULL when that is exhausted. A body
+ * of some thousand nodes takes far less than the budget. */
+#define ONNXL_TYPES_BUDGET ((size_t)256 << 20)
+const OnnxlType *const *onnxl_ctx_subgraph_types(const OnnxlKernelContext *context, uint32_t g,
+                                                 OnnxlType *const *inputs, OnnxlArena *arena);
 
 /* The stream that a random operator draws from. With an attribute seed it is a stream of its own, the same in every
  * run, which is made in *own; without it is the run's, whose key is the run's seed. */

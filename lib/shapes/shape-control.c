@@ -168,23 +168,6 @@ stack(OnnxlShapeNode *n, uint32_t i, const OnnxlInfo *item, uint32_t body, Onnxl
   onnxl_shape_set_type(n, i, item->elem_type);
 }
 
-/* Without a trip nobody has made a value to take the shape from: sizes that are not fixed are 0 then. */
-static void
-empty_without_trips(OnnxlShapeNode *n, uint32_t i, OnnxlExpr trips)
-{
-  const OnnxlInfo *out = &n->outputs[i];
-  if (!out->has_rank || onnxl_shape_min(n, trips) >= 1)
-    return;
-  OnnxlExpr any = onnxl_expr_min(n->pool, onnxl_shape_lit(n, 1), trips);
-  OnnxlExpr *dims = ONNXL_NEW_ARRAY(n->arena, OnnxlExpr, out->rank);
-  for (uint32_t k = 0; dims && k < out->rank; k++) {
-    bool fixed = k == 0 || !out->dims[k] || onnxl_expr_is_int(out->dims[k], NULL);
-    dims[k] = fixed ? out->dims[k] : onnxl_expr_mul(n->pool, out->dims[k], any);
-  }
-  if (dims)
-    n->outputs[i].dims = dims;
-}
-
 /* Body: iteration, condition, carried… -> condition, carried…, scanned…. */
 void
 onnxl_shape_rule_loop(OnnxlShapeNode *n)
@@ -225,16 +208,13 @@ onnxl_shape_rule_loop(OnnxlShapeNode *n)
   if (onnxl_shape_input(n, 1) && onnxl_shape_is(onnxl_shape_scalar(n, 1), 0))
     trips = onnxl_shape_lit(n, 0);
   trips = onnxl_expr_max(n->pool, trips, onnxl_shape_lit(n, 0));
-  bool known = trips != NULL;
   OnnxlExpr most = onnxl_shape_input(n, 0) ? onnxl_shape_scalar(n, 0) : NULL;
   most = onnxl_expr_max(n->pool, most, onnxl_shape_lit(n, 0));
-  if (!known && n->n_outputs > carried)
+  if (!trips && n->n_outputs > carried)
     trips = onnxl_shape_new_size(n, carried, 0);
   for (uint32_t i = carried; i < n->n_outputs; i++) {
     stack(n, i, onnxl_shape_graph_output(n, body, 1 + i), body, trips, 0);
     onnxl_shape_at_most(n, i, 0, most);
-    if (known)
-      empty_without_trips(n, i, trips);
   }
 }
 
