@@ -330,12 +330,18 @@ onnxl_tensor_external(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink
                       GError **error)
 {
   OnnxlExternal external = { { NULL, 0 }, 0, false, 0, { NULL, 0 } };
+  bool has_location = false;
 
   for (size_t i = 0; i < tensor->external_data.count; i++) {
     const OnnxlPair *entry = &tensor->external_data.items[i];
     bool is_offset = onnxl_str_is(entry->key, "offset"), is_length = onnxl_str_is(entry->key, "length");
     if (onnxl_str_is(entry->key, "location")) {
+      if (has_location && !onnxl_str_equal(external.location, entry->value)) /* readers differ in which they take */
+        return invalid(tensor, path, sink, ONNXL_DIAG_EXTERNAL, error,
+                       "external data has two locations, '%.*s' and '%.*s'", ONNXL_ARG(external.location),
+                       ONNXL_ARG(entry->value));
       external.location = entry->value;
+      has_location = true;
     } else if (onnxl_str_is(entry->key, "checksum")) {
       external.checksum = entry->value;
     } else if (is_offset || is_length) {

@@ -48,9 +48,8 @@ bool onnxl_tensor_int64s(const OnnxlTensorView *view, int64_t *dest, size_t coun
 bool onnxl_tensor_doubles(const OnnxlTensorView *view, double *dest, size_t count) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Parses the entries: location present, without NUL; offset and length plain decimal numbers whose sum fits 63 bits;
- * the last of two equal keys counts, as in onnx and ONNX Runtime, unknown keys are left alone. Returns false with
- * ONNXL_ERROR_INVALID and a finding.
- */
+ * the last of two equal keys counts, but a second location may not differ from the first; unknown keys are left alone.
+ * Returns false with ONNXL_ERROR_INVALID and a finding. */
 bool onnxl_tensor_external(const OnnxlTensor *tensor, const char *path, OnnxlDiagSink *sink,
                            OnnxlExternal *ret_external, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

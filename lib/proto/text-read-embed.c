@@ -92,13 +92,18 @@ onnxl_reader_embed(OnnxlReader *r, const OnnxlToken *token, const OnnxlPairList 
 {
   OnnxlStr location = { NULL, 0 };
   uint64_t offset = 0, length = 0;
-  bool has_length = false;
+  bool has_location = false, has_length = false;
 
-  /* As in external data the last of two equal keys counts. */
+  /* As in external data the last of two equal keys counts, but locations are equal. */
   for (size_t i = 0; i < entries->count; i++) {
     const OnnxlPair *entry = &entries->items[i];
     if (onnxl_str_is(entry->key, "location")) {
+      if (has_location && !onnxl_str_equal(location, entry->value))
+        return onnxl_reader_report_at(r, ONNXL_DIAG_EMBED_RANGE, token,
+                                      "the reference has two locations: \"%.*s\" and \"%.*s\"", ONNXL_ARG(location),
+                                      ONNXL_ARG(entry->value));
       location = entry->value;
+      has_location = true;
     } else if (onnxl_str_is(entry->key, "offset")) {
       if (!read_number(r, token, entry, &offset))
         return false;

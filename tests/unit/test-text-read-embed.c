@@ -178,6 +178,7 @@ test_refusals(void)
     { "float[1] w = [\"location\": \"w.bin\", \"offset\": \"-4\"]", "embed-range", ONNXL_ERROR_INVALID },
     { "float[1] w = [\"location\": \"w.bin\", \"length\": \"4 \"]", "embed-range", ONNXL_ERROR_INVALID },
     { "float[1] w = [\"location\": \"w.bin\", \"length\": \"5\"]", "embed-range", ONNXL_ERROR_INVALID },
+    { "float[1] w = [\"location\": \"w.bin\", \"location\": \"sub\"]", "embed-range", ONNXL_ERROR_INVALID },
     { "float[1] w = [\"offset\": \"4\"]", "no-location", ONNXL_ERROR_INVALID },
     { "string[1] w = [\"location\": \"w.bin\"]", "unknown-type", ONNXL_ERROR_INVALID },
   };
