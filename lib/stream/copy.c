@@ -15,14 +15,14 @@
 enum {
   PAGE = 4096,
   DEFAULT_CHUNK = 4 << 20,
-  PIPE_SIZE = 1 << 20,        /* the most that an unprivileged process may ask for by default */
-  SMALL_PIECE = 128 << 10,    /* that splice() moves at once, see watch_pace() */
-  SMALL_WINDOW = 1 << 20,     /* bytes over which the pace of small pieces is measured */
-  WINDOW = 4 << 20,           /* and that of large ones */
-  SLOW = 2,                   /* times what small pieces take a byte */
-  BUFFER_SIZE = 128 << 10,    /* of read/write */
-  WRITE_BACK_STEP = 8 << 20,  /* bytes after which the device is told to start */
-  WORTH_RESERVING = 64 << 10, /* bytes */
+  PIPE_SIZE = 1 << 20,         /* the most that an unprivileged process may ask for by default */
+  SMALL_PIECE = 128 << 10,     /* that splice() moves at once, see watch_pace() */
+  SMALL_WINDOW = 1 << 20,      /* bytes over which the pace of small pieces is measured */
+  WINDOW = 4 << 20,            /* and that of large ones */
+  SLOW = 2,                    /* times what small pieces take a byte */
+  BUFFER_SIZE = 128 << 10,     /* of read/write */
+  WRITE_BACK_STEP = 8 << 20,   /* bytes after which the device is told to start */
+  WORTH_RESERVING = 256 << 10, /* bytes: smaller pieces between holes take more time when reserved than when not */
 };
 
 /* How long pieces take to go through the pipe. */
