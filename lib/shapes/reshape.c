@@ -183,7 +183,9 @@ check_counts(OnnxlShapeNode *n, const Target *t)
   if (order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_NOT_EQUAL) {
     OnnxlInfo info = { .has_rank = true, .rank = t->rank, .dims = t->dims };
     onnxl_shape_error(n, "shape %s cannot become %s", onnxl_shape_text(n, t->input), onnxl_shape_text(n, &info));
+    return;
   }
+  onnxl_shape_assume(n, count, ONNXL_REL_EQ, all);
 }
 
 static bool

@@ -120,6 +120,8 @@ onnxl_shape_rule_squeeze(OnnxlShapeNode *n)
     } else if (marks[i] && !may_be_one(n, input->dims[i])) {
       onnxl_shape_error(n, "axis %u of %s is not 1", i, onnxl_shape_text(n, input));
       return;
+    } else if (marks[i]) {
+      onnxl_shape_assume(n, input->dims[i], ONNXL_REL_EQ, onnxl_shape_lit(n, 1));
     }
     rank += !marks[i];
   }
