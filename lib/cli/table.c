@@ -31,7 +31,7 @@ struct OnnxlTable {
 };
 
 /* On the terminal. A model of some thousand symbols has expressions as long, and every row is as wide as the widest. */
-enum { MAX_WIDTH = 400 };
+enum { MAX_WIDTH = 4000 };
 static const char cut_mark[] = "...";
 
 /* Makes *text what the terminal shows, itself or in scratch, cut where it is too wide, which *n_cut counts. Returns its

@@ -32,7 +32,7 @@ void onnxl_table_repeat(OnnxlTable *table);
 OnnxlOutput *onnxl_table_begin(OnnxlTable *table);
 void onnxl_table_end(OnnxlTable *table);
 
-/* Writes the table. As table: a heading and columns two blanks apart, no trailing blanks; cells of more than 400
+/* Writes the table. As table: a heading and columns two blanks apart, no trailing blanks; cells of more than 4,000
  * columns are cut, and a line below says how many. As CSV: RFC 4180 with LF. As
  * JSON: an array of objects, one a line. */
 void onnxl_table_write(const OnnxlTable *table, OnnxlReportFormat format, OnnxlOutput *out);

@@ -82,15 +82,15 @@ shows(const char *text, size_t n, const char *shown, size_t n_shown, const char 
 static void
 test_cut(void)
 {
-#define CUT "...\n1 cell is wider than 400 columns, cut where '...' stands: --format=csv has all\n"
-  CU_ASSERT_TRUE(shows("x", 400, "x", 400, "\n"));
-  CU_ASSERT_TRUE(shows("x", 401, "x", 397, CUT));
-  CU_ASSERT_TRUE(shows("x", 1000000, "x", 397, CUT));
+#define CUT "...\n1 cell is wider than 4000 columns, cut where '...' stands: --format=csv has all\n"
+  CU_ASSERT_TRUE(shows("x", 4000, "x", 4000, "\n"));
+  CU_ASSERT_TRUE(shows("x", 4001, "x", 3997, CUT));
+  CU_ASSERT_TRUE(shows("x", 1000000, "x", 3997, CUT));
   /* Two columns each, of which none is cut in two; what is escaped counts as it is shown. */
-  CU_ASSERT_TRUE(shows("日", 200, "日", 200, "\n"));
-  CU_ASSERT_TRUE(shows("日", 201, "日", 198, CUT));
-  CU_ASSERT_TRUE(shows("\n", 200, "\\n", 200, "\n"));
-  CU_ASSERT_TRUE(shows("ß", 401, "ß", 397, CUT));
+  CU_ASSERT_TRUE(shows("日", 2000, "日", 2000, "\n"));
+  CU_ASSERT_TRUE(shows("日", 2001, "日", 1998, CUT));
+  CU_ASSERT_TRUE(shows("\n", 2000, "\\n", 2000, "\n"));
+  CU_ASSERT_TRUE(shows("ß", 4001, "ß", 3997, CUT));
 }
 
 UNIT_MAIN("table", { "formats", test_formats }, { "empty", test_empty }, { "cut", test_cut })
