@@ -279,6 +279,8 @@ run_lp_normalization(OnnxlKernelContext *context, GError **error)
 {
   const OnnxlValue *x = onnxl_ctx_input(context, 0);
   int64_t axis, p = onnxl_ctx_int(context, "p"), stride = 1;
+  if (p != 1 && p != 2)
+    return onnxl_ctx_invalid(context, error, "p is %" G_GINT64_FORMAT " where 1 or 2 is needed", p);
   if (!onnxl_ctx_axis(context, onnxl_ctx_int(context, "axis"), x->rank, &axis, error))
     return false;
   for (int64_t i = axis + 1; i < x->rank; i++)
