@@ -2,6 +2,7 @@
 
 #include "runtime/event-internal.h"
 #include "runtime/value-print.h"
+#include "support/escape.h"
 #include "support/json.h"
 
 /* A process has one executor, and a kernel runs on the thread that calls it. */
@@ -134,18 +135,18 @@ onnxl_event_print_summary(OnnxlOutput *out, const OnnxlEvent *event)
 {
   onnxl_output_printf(out, "[%s/%s] ", action_names[event->action], kind_names[event->kind]);
   if (event->action == ONNXL_EVENT_RUN_NODE) {
-    onnxl_output_str(out, onnxl_event_domain(event));
+    onnxl_output_escaped(out, onnxl_event_domain(event));
     onnxl_output_text(out, "::");
-    onnxl_output_str(out, event->proto->op_type);
+    onnxl_output_escaped(out, event->proto->op_type);
     onnxl_output_char(out, '(');
     for (size_t i = 0; i < event->proto->input.count; i++) {
       onnxl_output_text(out, i > 0 ? ", " : "");
-      onnxl_output_str(out, event->proto->input.items[i]);
+      onnxl_output_escaped(out, event->proto->input.items[i]);
     }
     onnxl_output_char(out, ')');
   } else {
     onnxl_output_char(out, '\'');
-    onnxl_output_str(out, event->name);
+    onnxl_output_escaped(out, event->name);
     onnxl_output_char(out, '\'');
   }
   if (event->node >= 0)
@@ -157,7 +158,7 @@ onnxl_event_print_summary(OnnxlOutput *out, const OnnxlEvent *event)
                       event->peak_bytes);
   if (event->scope) {
     onnxl_output_text(out, " in ");
-    onnxl_output_text(out, onnxl_event_place(event));
+    onnxl_output_escaped(out, onnxl_str(onnxl_event_place(event)));
   }
   onnxl_output_char(out, '\n');
 }

@@ -1,4 +1,5 @@
 #include "columns.h"
+#include "support/escape.h"
 
 bool
 columns_open(Columns *columns, const OnnxlModel *model, bool shapes, bool memory, OnnxlDiagSink *sink, GError **error)
@@ -29,18 +30,22 @@ columns_write(void *data, const OnnxlFunction *function, size_t node, OnnxlOutpu
 
   if (function)
     return;
+  OnnxlOutput text;
+  onnxl_output_init(&text, -1);
   onnxl_output_text(out, "  # ");
   for (uint32_t i = 0; i < entry->n_outputs && columns->shapes; i++) {
     uint32_t value = entry->outputs[i];
     if (i > 0)
-      onnxl_output_text(out, ", ");
+      onnxl_output_text(&text, ", ");
     if (value == ONNXL_NONE)
-      onnxl_output_char(out, '-');
+      onnxl_output_char(&text, '-');
     else
-      onnxl_info_print(out, &inference->values[value], onnxl_inference_shown_dims(inference, value));
+      onnxl_info_print(&text, &inference->values[value], onnxl_inference_shown_dims(inference, value));
   }
-  if (!columns->memory)
-    return;
-  onnxl_output_text(out, columns->shapes ? "; total " : "total ");
-  onnxl_expr_print(out, columns->memory->nodes[node].total);
+  if (columns->memory) {
+    onnxl_output_text(&text, columns->shapes ? "; total " : "total ");
+    onnxl_expr_print(&text, columns->memory->nodes[node].total);
+  }
+  onnxl_output_escaped(out, onnxl_output_memory(&text));
+  onnxl_output_clear(&text);
 }

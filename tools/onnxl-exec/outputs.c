@@ -8,6 +8,7 @@
 #include "runtime/tensor-io.h"
 #include "runtime/value-print.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/sort.h"
 
 static bool
@@ -212,8 +213,8 @@ print_text(const Session *session, const Dump *dump, const char *key, OnnxlOutpu
       continue;
     if (key)
       onnxl_output_printf(out, "%s ", key);
-    onnxl_output_str(out, is_output ? onnxl_executor_output(session->executor, i)->name
-                                    : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs)));
+    onnxl_output_escaped(out, is_output ? onnxl_executor_output(session->executor, i)->name
+                                        : onnxl_str(g_ptr_array_index(dump->names, i - n_outputs)));
     onnxl_output_text(out, ": ");
     onnxl_value_print(out, is_output ? session->outputs[i] : g_ptr_array_index(dump->values, i - n_outputs));
     onnxl_output_char(out, '\n');

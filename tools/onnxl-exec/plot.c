@@ -3,6 +3,7 @@
 #include "exec.h"
 #include "node-runs.h"
 #include "support/error.h"
+#include "support/escape.h"
 
 enum {
   TIME_TOP = 44,
@@ -225,14 +226,16 @@ write_text(Plot *plot)
   OnnxlOutput *out = &plot->file.out;
   g_autofree char *title = summary(plot);
 
-  onnxl_output_printf(out, "%s\n\n%14stime\n", title, "");
+  onnxl_output_escaped(out, onnxl_str(title));
+  onnxl_output_printf(out, "\n\n%14stime\n", "");
   write_chart(plot, plot->times, plot->longest, ONNXL_SVG_NANOSECONDS);
   onnxl_output_printf(out, "\n%14slive bytes\n", "");
   write_chart(plot, plot->bytes, plot->peak, ONNXL_SVG_BYTES);
   onnxl_output_printf(out, "%14snode 0 to %u\n\n", "", plot->runs.n_nodes - 1);
   for (uint32_t i = 0; i < plot->n_slowest; i++) {
     g_autofree char *node = describe(plot, plot->slowest[i]);
-    onnxl_output_printf(out, "%s\n", node);
+    onnxl_output_escaped(out, onnxl_str(node));
+    onnxl_output_char(out, '\n');
   }
 }
 

@@ -4,6 +4,7 @@
 #include "exec.h"
 #include "runtime/value-print.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/json.h"
 #include "support/nearest.h"
 
@@ -50,12 +51,12 @@ watch_event(Observer *observer, const OnnxlEvent *event, GError **error)
   if (watch->run->common.format == ONNXL_FORMAT_JSON)
     print_json(&watch->out, event);
   else {
-    onnxl_output_str(&watch->out, event->name);
+    onnxl_output_escaped(&watch->out, event->name);
     onnxl_output_text(&watch->out, ": ");
     onnxl_value_print_full(&watch->out, event->value);
     if (event->scope) {
       onnxl_output_text(&watch->out, " in ");
-      onnxl_output_text(&watch->out, onnxl_event_place(event));
+      onnxl_output_escaped(&watch->out, onnxl_str(onnxl_event_place(event)));
     }
     onnxl_output_char(&watch->out, '\n');
   }

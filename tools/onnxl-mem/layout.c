@@ -1,6 +1,7 @@
 /* --plan: where the buffers lie. */
 #include "cli/table.h"
 #include "report.h"
+#include "support/escape.h"
 #include "support/json.h"
 
 OnnxlStr
@@ -78,9 +79,9 @@ onnxl_mem_report_layout(const OnnxlMemory *memory, const OnnxlLayout *layout, On
   if (format != ONNXL_FORMAT_TABLE)
     return;
   onnxl_output_text(out, "size: ");
-  onnxl_expr_print(out, layout->size);
+  onnxl_output_escaped(out, onnxl_expr_text(pool, layout->size));
   onnxl_output_text(out, ", lower bound: ");
-  onnxl_expr_print(out, layout->lower_bound);
+  onnxl_output_escaped(out, onnxl_expr_text(pool, layout->lower_bound));
   if (onnxl_expr_is_int(layout->size, &size) && onnxl_expr_is_int(layout->lower_bound, &bound) && bound > 0)
     onnxl_output_printf(out, " (%.3f times)", (double)size / (double)bound);
   onnxl_output_char(out, '\n');

@@ -2,6 +2,7 @@
 #include "cli/svg.h"
 #include "report.h"
 #include "support/error.h"
+#include "support/escape.h"
 
 enum {
   PLOT_HEIGHT = 320,
@@ -229,8 +230,9 @@ write_text(const Plot *plot, OnnxlOutput *out)
     const Curve *curve = &g_array_index(plot->curves, Curve, i);
     char bytes[ONNXL_SVG_AMOUNT_SIZE], name[ONNXL_SVG_AMOUNT_SIZE];
     onnxl_svg_format(bytes, ONNXL_SVG_BYTES, (double)curve->peak);
-    onnxl_output_printf(out, "%s%s%speak %s at node %u\n", i > 0 ? "\n" : "", curve->name, *curve->name ? ": " : "",
-                        bytes, curve->peak_node);
+    onnxl_output_text(out, i > 0 ? "\n" : "");
+    onnxl_output_escaped(out, onnxl_str(curve->name));
+    onnxl_output_printf(out, "%speak %s at node %u\n", *curve->name ? ": " : "", bytes, curve->peak_node);
     for (int row = TEXT_HEIGHT; row > 0; row--) {
       double level = (double)curve->peak * row / TEXT_HEIGHT;
       char line[TEXT_WIDTH + 1];

@@ -2,6 +2,7 @@
 
 #include "cli/table.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/json.h"
 
 /* That are named behind a peak. */
@@ -159,12 +160,11 @@ print_peak_nodes(const OnnxlMemory *memory, OnnxlOutput *out)
   const OnnxlIndexNode *nodes = memory->inference->index->nodes;
   uint32_t n = memory->n_peak_nodes, shown = n <= MAX_PEAK_NODES ? n : MAX_PEAK_NODES;
 
-  for (uint32_t i = 0; i < shown; i++)
-    onnxl_output_printf(out, "%s%u (%.*s)",
-                        i == 0       ? " at node "
-                        : i == n - 1 ? " or "
-                                     : ", ",
-                        memory->peak_nodes[i], ONNXL_ARG(nodes[memory->peak_nodes[i]].proto->op_type));
+  for (uint32_t i = 0; i < shown; i++) {
+    onnxl_output_printf(out, "%s%u (", i == 0 ? " at node " : i == n - 1 ? " or " : ", ", memory->peak_nodes[i]);
+    onnxl_output_escaped(out, nodes[memory->peak_nodes[i]].proto->op_type);
+    onnxl_output_char(out, ')');
+  }
   if (shown < n)
     onnxl_output_printf(out, " or %u others", n - shown);
 }
@@ -206,7 +206,7 @@ report_table(const OnnxlMemory *memory, const uint32_t *rows, uint32_t n_rows, c
     return;
   OnnxlExpr upper = onnxl_memory_upper(memory->inference, memory->peak, NULL, NULL);
   onnxl_output_text(out, upper && upper != memory->peak ? "peak: <= " : "peak: ");
-  onnxl_expr_print(out, upper ? upper : memory->peak);
+  onnxl_output_escaped(out, onnxl_expr_text(pool, upper ? upper : memory->peak));
   print_peak_nodes(memory, out);
   onnxl_output_char(out, '\n');
   onnxl_mem_unknown_text(memory, out);

@@ -2,6 +2,7 @@
 #include "memory/unknown.h"
 
 #include "report.h"
+#include "support/escape.h"
 
 /* Where values whose bytes are not known are written to. */
 typedef struct Unknown {
@@ -28,13 +29,18 @@ text_unknown(void *data, const OnnxlUnknownValue *value)
   OnnxlExpr upper = onnxl_memory_upper(value->inference, value->bytes, NULL, NULL);
 
   if (value->bytes)
-    onnxl_output_str(unknown->out, onnxl_expr_text(value->inference->pool, value->bytes));
+    onnxl_output_escaped(unknown->out, onnxl_expr_text(value->inference->pool, value->bytes));
   else
     onnxl_output_char(unknown->out, '?');
-  onnxl_output_printf(unknown->out, ": the bytes of '%.*s'%s%s, ",
-                      ONNXL_ARG(value->inference->index->values[value->value].name), path[0] ? " in " : "", path);
-  if (upper && upper != value->bytes)
-    onnxl_output_printf(unknown->out, "at most %s, ", onnxl_expr_text(value->inference->pool, upper).data);
+  onnxl_output_text(unknown->out, ": the bytes of '");
+  onnxl_output_escaped(unknown->out, value->inference->index->values[value->value].name);
+  onnxl_output_text(unknown->out, path[0] ? "' in " : "'");
+  onnxl_output_escaped(unknown->out, onnxl_str(path));
+  if (upper && upper != value->bytes) {
+    onnxl_output_text(unknown->out, ", at most ");
+    onnxl_output_escaped(unknown->out, onnxl_expr_text(value->inference->pool, upper));
+  }
+  onnxl_output_text(unknown->out, ", ");
   onnxl_output_printf(unknown->out, "%s\n", onnxl_unknown_text(value->reason));
 }
 

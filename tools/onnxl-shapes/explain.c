@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include "support/error.h"
+#include "support/escape.h"
 
 /* Longer contents are not written out. */
 #define MAX_CONTENTS 16
@@ -129,6 +130,15 @@ explain_node(Explanation *e, uint32_t value, uint32_t id)
   print_fresh(e, value, &known);
 }
 
+/* What stands in out is a line. */
+static void
+end_line(Explanation *e, OnnxlOutput *page)
+{
+  onnxl_output_escaped(page, onnxl_output_memory(e->out));
+  onnxl_output_char(page, '\n');
+  e->out->used = 0;
+}
+
 static void
 explain_value(Explanation *e, uint32_t value)
 {
@@ -151,7 +161,6 @@ explain_value(Explanation *e, uint32_t value)
   } else {
     onnxl_output_text(e->out, v->is_input ? " is an input" : " is an initializer");
   }
-  onnxl_output_char(e->out, '\n');
 }
 
 typedef struct MetSearch {
@@ -169,7 +178,7 @@ search_met(void *data, OnnxlExpr symbol)
 }
 
 static void
-print_constraints(Explanation *e)
+print_constraints(Explanation *e, OnnxlOutput *page)
 {
   const OnnxlInference *inference = e->inference;
   for (size_t i = 0; i < inference->n_constraints; i++) {
@@ -180,7 +189,7 @@ print_constraints(Explanation *e)
     if (!search.found)
       continue;
     onnxl_constraint_print(e->out, c);
-    onnxl_output_char(e->out, '\n');
+    end_line(e, page);
   }
 }
 
@@ -189,11 +198,12 @@ onnxl_shapes_explain(const OnnxlInference *inference, OnnxlStr value, OnnxlArena
                      GError **error)
 {
   const OnnxlIndex *index = inference->index;
+  OnnxlOutput line;
   Explanation e = {
     .inference = inference,
     .index = index,
     .arena = arena,
-    .out = out,
+    .out = &line,
     .queue = ONNXL_NEW_ARRAY(arena, uint32_t, index->n_values),
     .seen = ONNXL_NEW_ARRAY(arena, bool, index->n_values),
     .met = onnxl_map_new(arena, 0),
@@ -209,8 +219,12 @@ onnxl_shapes_explain(const OnnxlInference *inference, OnnxlStr value, OnnxlArena
       enqueue(&e, v);
   if (e.n_queued == 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "the model has no value '%.*s'", ONNXL_ARG(value));
-  for (uint32_t i = 0; i < e.n_queued; i++)
+  onnxl_output_init(&line, -1);
+  for (uint32_t i = 0; i < e.n_queued; i++) {
     explain_value(&e, e.queue[i]);
-  print_constraints(&e);
+    end_line(&e, out);
+  }
+  print_constraints(&e, out);
+  onnxl_output_clear(&line);
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include "cli/table.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/json.h"
 
 typedef struct Report {
@@ -218,6 +219,7 @@ name_of(const Place *place)
 typedef struct TextReport {
   OnnxlOutput *out;
   const char *graph; /* whose heading was printed last */
+  OnnxlOutput shape;
 } TextReport;
 
 static void
@@ -226,13 +228,17 @@ print_text(void *data, const Report *report, const Place *place)
   TextReport *text = data;
   OnnxlOutput *out = text->out;
   OnnxlExpr *dims = dims_of(report, place);
-  if (place->graph && place->graph != text->graph)
-    onnxl_output_printf(out, "%s:\n", place->graph);
+  if (place->graph && place->graph != text->graph) {
+    onnxl_output_escaped(out, onnxl_str(place->graph));
+    onnxl_output_text(out, ":\n");
+  }
   text->graph = place->graph;
   onnxl_output_text(out, place->graph ? "  " : "");
-  onnxl_output_str(out, name_of(place));
+  onnxl_output_escaped(out, name_of(place));
   onnxl_output_text(out, ": ");
-  onnxl_info_print(out, &place->inference->values[place->value], dims);
+  text->shape.used = 0;
+  onnxl_info_print(&text->shape, &place->inference->values[place->value], dims);
+  onnxl_output_escaped(out, onnxl_output_memory(&text->shape));
   onnxl_output_char(out, '\n');
   g_free(dims);
 }
@@ -365,10 +371,13 @@ onnxl_shapes_report(const OnnxlInference *inference, const OnnxlShapesReport *op
     onnxl_table_write(table, format, out);
     onnxl_table_free(table);
   } else {
-    for_each_value(&report, inference, false, print_text, &(TextReport){ .out = out });
+    TextReport lines = { .out = out };
+    onnxl_output_init(&lines.shape, -1);
+    for_each_value(&report, inference, false, print_text, &lines);
+    onnxl_output_clear(&lines.shape);
     for (size_t i = 0; i < inference->n_constraints; i++)
       if (constraint_text(&report, &inference->constraints[i], &text, sink)) {
-        onnxl_output_str(out, onnxl_output_memory(&text));
+        onnxl_output_escaped(out, onnxl_output_memory(&text));
         onnxl_output_char(out, '\n');
       }
   }
