@@ -11,6 +11,8 @@
 #define OUTPUTS(min, max, ...) .min_outputs = min, .max_outputs = max, COUNTED(outputs, OnnxlOpParam, __VA_ARGS__)
 #define ONE(name, type) { #name, #type, ONNXL_PARAM_SINGLE, false }
 #define OPT(name, type) { #name, #type, ONNXL_PARAM_OPTIONAL, false }
+#define LIST(name, type) { #name, #type, ONNXL_PARAM_SINGLE, .is_list = true }
+#define OPT_LIST(name, type) { #name, #type, ONNXL_PARAM_OPTIONAL, .is_list = true }
 #define MANY(name, type) { #name, #type, ONNXL_PARAM_VARIADIC, false }
 #define MIXED(name, type) { #name, #type, ONNXL_PARAM_VARIADIC, true }
 

@@ -24,6 +24,7 @@ typedef struct OnnxlOpParam {
   char type[16];
   OnnxlParamOption option;
   bool heterogeneous; /* variadic: the values may have different types */
+  bool is_list;       /* an input of one axis */
 } OnnxlOpParam;
 
 typedef struct OnnxlOpAttribute {

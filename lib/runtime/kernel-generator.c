@@ -83,8 +83,6 @@ ONNXL_KERNEL(constant, EXACT);
 static bool
 get_dims(OnnxlKernelContext *context, const OnnxlValue *shape, int64_t dims[ONNXL_MAX_RANK], GError **error)
 {
-  if (shape->rank > 1)
-    return onnxl_ctx_invalid(context, error, "the shape has rank %u", shape->rank);
   if (shape->count > ONNXL_MAX_RANK)
     return onnxl_ctx_fail(context, error, ONNXL_ERROR_LIMIT, "a rank above %d is not supported", ONNXL_MAX_RANK);
   onnxl_tensor_read_int64(shape, 0, (size_t)shape->count, dims);

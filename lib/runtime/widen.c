@@ -44,6 +44,10 @@ check_types(const OnnxlKernelContext *context, int32_t bound[MAX_CONSTRAINTS], G
     const OnnxlOpParam *param = input_param(schema, i, &p);
     if (!value && param && (param->option == ONNXL_PARAM_SINGLE || param->option == ONNXL_PARAM_VARIADIC))
       return onnxl_ctx_invalid(context, error, "the input %s has no value", param->name);
+    if (value && param && param->is_list && value->kind == ONNXL_KIND_TENSOR && value->rank != 1) {
+      g_autofree char *text = onnxl_value_describe(value);
+      return onnxl_ctx_invalid(context, error, "the input %s is %s when a list is needed", param->name, text);
+    }
     if (!value || !param || context->step->types[p].constraint == -2)
       continue;
     const OnnxlParamType *type = &context->step->types[p];

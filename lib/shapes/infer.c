@@ -106,6 +106,15 @@ check_input_types(OnnxlShapeNode *n)
   }
 }
 
+/* Inputs of one axis: shapes, axes, counts and the like. */
+static void
+check_lists(OnnxlShapeNode *n)
+{
+  for (uint32_t i = 0; i < n->schema->n_inputs; i++)
+    if (n->schema->inputs[i].is_list)
+      onnxl_shape_of_rank(n, i, 1);
+}
+
 /* Rules take it for granted that inputs that are not optional are there. */
 static void
 check_arity(OnnxlShapeNode *n)
@@ -305,6 +314,7 @@ apply(OnnxlShapeNode *n)
   if (n->schema) {
     check_arity(n);
     check_input_types(n);
+    check_lists(n);
   }
   if (rule && !n->failed)
     rule(n);

@@ -92,8 +92,6 @@ onnxl_shape_rule_constant_of_shape(OnnxlShapeNode *n)
 {
   const OnnxlAttribute *value = onnxl_node_attribute(n->proto, "value");
   OnnxlInfo fill = { 0 };
-  if (!onnxl_shape_of_ranks(n, 0, 0, 1) && n->failed)
-    return;
   shape_from(n, 0);
   if (value && value->t)
     onnxl_info_from_tensor(n->run, value->t, &fill);
