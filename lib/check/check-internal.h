@@ -96,6 +96,7 @@ typedef struct OnnxlCheck {
   const OnnxlFunctionTable *functions; /* NULL when they are wrong */
   OnnxlMap attributes;                 /* of the functions, "NUMBER attribute"; made at the first question */
   OnnxlMap operators;                  /* unknown ones that were reported */
+  OnnxlMap configurations;             /* of devices: from the name to the position */
   OnnxlCheckBody *body;                /* NULL outside of bodies */
   bool graph_resolved;                 /* all names of the main graph are right */
   bool failed;                         /* the rule that runs */

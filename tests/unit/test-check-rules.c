@@ -228,6 +228,44 @@ test_sparse(void)
   check_indices((const int64_t[]){ 1, 2, 3 }, 3, false, "neither");
 }
 
+static void
+test_devices(void)
+{
+#define SHARDED(configuration, devices)                                       \
+  "<ir_version: 11, opset_import: [\"\": 23], configuration: [" configuration \
+  "]> g (float[4] x) => (float[4] y) { y = Neg (x) !{device_configurations: [" devices "]} }"
+#define TWO "{name: \"c\", num_devices: 2, device: [\"a\", \"b\"]}"
+  static const BadModel rows[] = {
+    { SHARDED("{num_devices: 2}", ""), ONNXL_DIAG_DEVICE, "configuration 0 has no name", NULL },
+    { SHARDED("{name: \"c\"}", ""), ONNXL_DIAG_DEVICE, "'c' has 0 devices", NULL },
+    { SHARDED("{name: \"c\", num_devices: 2, device: [\"a\"]}", ""), ONNXL_DIAG_DEVICE, "names 1 devices when it has 2",
+      NULL },
+    { SHARDED(TWO ", " TWO, ""), ONNXL_DIAG_DEVICE, "two configurations are named 'c'", NULL },
+    { SHARDED(TWO, "{configuration_id: \"d\"}"), ONNXL_DIAG_DEVICE, "the model has no configuration 'd'", "/#0 (Neg)" },
+    { SHARDED(TWO, "{configuration_id: \"c\", sharding_spec: [{tensor_name: \"q\"}]}"), ONNXL_DIAG_DEVICE,
+      "'q' is sharded, but no input or output", "/#0 (Neg)" },
+    { SHARDED(TWO, "{configuration_id: \"c\", sharding_spec: [{tensor_name: \"x\", device: [0, 2]}]}"),
+      ONNXL_DIAG_DEVICE, "device 2 is not among the 2 of configuration 'c'", NULL },
+    { SHARDED(TWO, "{configuration_id: \"c\", sharding_spec: [{tensor_name: \"x\", device: [7],"
+                   " index_to_device_group_map: [{key: 7, value: [0, -1]}]}]}"),
+      ONNXL_DIAG_DEVICE, "device -1 is not among", NULL },
+    { SHARDED(TWO, "{configuration_id: \"c\", sharding_spec: [{tensor_name: \"y\", device: [0, 1],"
+                   " sharded_dim: [{axis: 0, simple_sharding: [{dim_value: 4, num_shards: 0}]}]}]}"),
+      ONNXL_DIAG_DEVICE, "axis 0 of 'y' is cut into 0 shards", NULL },
+  };
+  TextModel t = text_model(SHARDED(TWO, "{configuration_id: \"c\", pipeline_stage: 1, sharding_spec:"
+                                        " [{tensor_name: \"x\", device: [0, 7], index_to_device_group_map:"
+                                        " [{key: 7, value: [0, 1]}], sharded_dim: [{axis: 0,"
+                                        " simple_sharding: [{dim_value: 4, num_shards: 2}]}]}]}"));
+
+  check_bad_models(rows, G_N_ELEMENTS(rows));
+  CU_ASSERT_TRUE(check_model(&t));
+  text_model_clear(&t);
+#undef TWO
+#undef SHARDED
+}
+
 UNIT_MAIN("check rules", { "operators", test_operators }, { "attributes", test_attributes },
           { "attribute values", test_attribute_values }, { "subgraphs", test_subgraphs }, { "types", test_types },
-          { "initializer type", test_initializer_type }, { "tensors", test_tensors }, { "sparse", test_sparse })
+          { "initializer type", test_initializer_type }, { "tensors", test_tensors }, { "sparse", test_sparse },
+          { "devices", test_devices })
