@@ -133,7 +133,7 @@ test_usage(void)
   expect("--format=json x", 2, "onnxl-test: unknown option '--format' (--help lists the options)\n");
   expect("-Wnothing x", 2, "onnxl-test: -Wnothing: there is no such finding\n");
   expect("-MD x", 2, "onnxl-test: -MD needs -MF FILE when the output has no name\n");
-  expect("-MD -MF - x", 2, "onnxl-test: -MD needs -MT TARGET when the output has no name\n");
+  expect("-MD -MF - x", 2, "onnxl-test: -MF needs -MT TARGET when the output has no name\n");
 }
 
 static void
