@@ -408,6 +408,15 @@ onnxl_ctx_run_subgraph(OnnxlKernelContext *context, uint32_t g, OnnxlValue *cons
     return onnxl_ctx_invalid(context, error, "the graph %.*s has %u inputs when %u values are given",
                              ONNXL_ARG(graph->attribute->name), graph->n_inputs, n_inputs);
   for (uint32_t i = 0; i < n_inputs; i++) {
+    const OnnxlValueInfo *info = frame->body->index->values[graph->inputs[i]].info;
+    const OnnxlTensorType *declared = info && info->type ? info->type->tensor_type : NULL;
+    if (declared && declared->elem_type != 0 && inputs[i] && inputs[i]->kind == ONNXL_KIND_TENSOR &&
+        declared->elem_type != inputs[i]->elem_type) {
+      g_autofree char *text = onnxl_value_describe(inputs[i]);
+      const char *name = onnxl_data_type_name(declared->elem_type);
+      return onnxl_ctx_invalid(context, error, "the body declares its input '%.*s' as %s and is given %s",
+                               ONNXL_ARG(info->name), name ? name : "unknown", text);
+    }
     OnnxlValue **slot = &frame->values[graph->inputs[i]];
     OnnxlValue *old = *slot;
     *slot = onnxl_value_ref(inputs[i]);

@@ -16,6 +16,23 @@ onnxl_shape_subgraph(const OnnxlShapeNode *n, const char *attribute)
   return ONNXL_NONE;
 }
 
+/* What a body is given must have the element type that it declares. */
+static bool
+takes_type(OnnxlShapeNode *n, uint32_t value, const OnnxlInfo *given)
+{
+  const OnnxlValueInfo *info = n->scope->index->values[value].info;
+  const OnnxlTensorType *declared = info && info->type ? info->type->tensor_type : NULL;
+  if (!declared || declared->elem_type == 0 || given->kind != ONNXL_KIND_TENSOR || given->elem_type == 0 ||
+      declared->elem_type == given->elem_type)
+    return true;
+  const char *a = onnxl_data_type_name(declared->elem_type), *b = onnxl_data_type_name(given->elem_type);
+  onnxl_shape_finding(n->scope, n->id, ONNXL_DIAG_TYPE_MISMATCH,
+                      "%.*s: the body declares its input '%.*s' as %s and is given %s", ONNXL_ARG(n->proto->op_type),
+                      ONNXL_ARG(info->name), a ? a : "unknown", b ? b : "unknown");
+  n->failed = true;
+  return false;
+}
+
 /* Findings of a pass that is repeated are taken back. */
 bool
 onnxl_shape_run_graph(OnnxlShapeNode *n, uint32_t graph, const OnnxlInfo *inputs, uint32_t n_inputs)
@@ -28,6 +45,8 @@ onnxl_shape_run_graph(OnnxlShapeNode *n, uint32_t graph, const OnnxlInfo *inputs
     const OnnxlValueInfo *declared = scope->index->values[g->inputs[i]].info;
     if (i < n_inputs)
       info = inputs[i];
+    if (!takes_type(n, g->inputs[i], &info))
+      return false;
     if (info.elem_type == 0 && declared && declared->type && declared->type->tensor_type &&
         info.kind <= ONNXL_KIND_TENSOR) {
       info.kind = ONNXL_KIND_TENSOR;
