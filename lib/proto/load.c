@@ -29,6 +29,16 @@ sniff(OnnxlStr input)
   return i < input.size && input.data[i] == '{' ? FORMAT_JSON : FORMAT_TEXT;
 }
 
+enum { FLATBUFFER_MAGIC = 4 };
+
+/* The magic of a FlatBuffer is no proof: that many bytes into an ONNX model its producer_name may start. The offset of
+ * the root, a small multiple of 4, is: read as ONNX it has a field 0. */
+static bool
+starts_flatbuffer(OnnxlStr input)
+{
+  return input.data[0] % 4 == 0 && memcmp(input.data + 1, "\0\0", 3) == 0;
+}
+
 /* Files that are taken for models by mistake. None of them could be read as one, but what the reader would say of them
  * helps nobody. Returns NULL for all others. */
 static const char *
@@ -45,14 +55,15 @@ other_kind(OnnxlStr input, bool binary)
     { false, 0, "<html", "an HTML page, not a model" },
     { true, 0, "PK\x03\x04", "a zip archive, not a model" },
     { true, 0, "\x1f\x8b", "compressed by gzip" },
-    { true, 4, "ORTM", "a model in the format of ONNX Runtime, not of ONNX" },
-    { true, 4, "TFL3", "a model of TensorFlow Lite, not of ONNX" },
+    { true, FLATBUFFER_MAGIC, "ORTM", "a model in the format of ONNX Runtime, not of ONNX" },
+    { true, FLATBUFFER_MAGIC, "TFL3", "a model of TensorFlow Lite, not of ONNX" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
     size_t size = strlen(kinds[i].magic);
     if (kinds[i].binary == binary && input.size >= kinds[i].offset + size &&
-        memcmp(input.data + kinds[i].offset, kinds[i].magic, size) == 0)
+        memcmp(input.data + kinds[i].offset, kinds[i].magic, size) == 0 &&
+        (kinds[i].offset != FLATBUFFER_MAGIC || starts_flatbuffer(input)))
       return kinds[i].what;
   }
   return NULL;
