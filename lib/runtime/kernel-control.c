@@ -276,6 +276,8 @@ typedef struct ScanState {
   int64_t *axes;        /* of each scanned input */
   bool *backwards;
   GPtrArray **collected;
+  OnnxlArena *arena;             /* of the types; NULL: nobody has asked for them */
+  const OnnxlType *const *types; /* of the body's outputs, or NULL */
 } ScanState;
 
 static OnnxlValue *
@@ -294,15 +296,15 @@ take(OnnxlKernelContext *context, const OnnxlValue *x, int64_t axis, int64_t at,
   return view;
 }
 
-/* Types of the body's outputs when there is no step: a scanned input gives it all axes but one. */
+/* Finds the types of the body's outputs when there is no step: a scanned input gives it all axes but one. */
 static const OnnxlType *const *
-scan_types(OnnxlKernelContext *context, const ScanState *scan, OnnxlArena *arena)
+find_scan_types(OnnxlKernelContext *context, const ScanState *scan)
 {
-  OnnxlType **inputs = ONNXL_NEW_ARRAY(arena, OnnxlType *, scan->n_states + scan->n_inputs);
+  OnnxlType **inputs = ONNXL_NEW_ARRAY(scan->arena, OnnxlType *, scan->n_states + scan->n_inputs);
   for (uint32_t i = 0; inputs && i < scan->n_states; i++)
-    inputs[i] = onnxl_value_type(scan->states[i], arena);
+    inputs[i] = onnxl_value_type(scan->states[i], scan->arena);
   for (uint32_t i = 0; inputs && i < scan->n_inputs; i++) {
-    OnnxlType *type = onnxl_value_type(scan->scanned[i], arena);
+    OnnxlType *type = onnxl_value_type(scan->scanned[i], scan->arena);
     if (!type)
       return NULL;
     OnnxlShapeProto *shape = type->tensor_type->shape;
@@ -311,20 +313,27 @@ scan_types(OnnxlKernelContext *context, const ScanState *scan, OnnxlArena *arena
     shape->dim.count--;
     inputs[scan->n_states + i] = type;
   }
-  return inputs ? onnxl_ctx_subgraph_types(context, scan->graph, inputs, arena) : NULL;
+  return inputs ? onnxl_ctx_subgraph_types(context, scan->graph, inputs, scan->arena) : NULL;
+}
+
+/* They are the same for all outputs, and in each entry of a batch. */
+static const OnnxlType *const *
+scan_types(OnnxlKernelContext *context, ScanState *scan)
+{
+  if (!scan->arena) {
+    scan->arena = onnxl_arena_new(ONNXL_TYPES_BUDGET);
+    scan->types = find_scan_types(context, scan);
+  }
+  return scan->types;
 }
 
 /* The collected values of output i, or nothing, stacked. */
 static OnnxlValue *
-scan_stack(OnnxlKernelContext *context, const ScanState *scan, uint32_t i, int64_t axis, int64_t total, bool reversed,
+scan_stack(OnnxlKernelContext *context, ScanState *scan, uint32_t i, int64_t axis, int64_t total, bool reversed,
            GError **error)
 {
-  OnnxlArena *arena = onnxl_arena_new(ONNXL_TYPES_BUDGET);
-  const OnnxlType *const *types = scan->collected[i]->len == 0 ? scan_types(context, scan, arena) : NULL;
-  OnnxlValue *y =
-    stack(context, scan->collected[i], axis, total, reversed, types ? types[scan->n_states + i] : NULL, error);
-  onnxl_arena_free(arena);
-  return y;
+  const OnnxlType *const *types = scan->collected[i]->len == 0 ? scan_types(context, scan) : NULL;
+  return stack(context, scan->collected[i], axis, total, reversed, types ? types[scan->n_states + i] : NULL, error);
 }
 
 /* Runs the body for steps 0 … steps - 1, on scanned inputs whose axis has that length or more. */
@@ -383,6 +392,7 @@ scan_clear(ScanState *scan)
   g_free(scan->axes);
   g_free(scan->backwards);
   g_free(scan->collected);
+  onnxl_arena_free(scan->arena);
 }
 
 /* first: the node's input that the first state is. */
