@@ -31,38 +31,58 @@ struct OnnxlTable {
 };
 
 /* On the terminal. A model of some thousand symbols has expressions as long, and every row is as wide as the widest. */
-enum { MAX_WIDTH = 4000 };
 static const char cut_mark[] = "...";
+enum { MAX_WIDTH = 4000, KEPT_WIDTH = MAX_WIDTH - (sizeof cut_mark - 1) };
+
+/* What stays of a cell that is cut. */
+typedef struct Kept {
+  size_t size;    /* bytes */
+  uint32_t width; /* columns */
+} Kept;
+
+/* Returns the width of text without control characters, counted until it is above MAX_WIDTH. */
+static uint32_t
+measure(OnnxlStr text, Kept *ret_kept)
+{
+  uint32_t width = 0, c = 0;
+  *ret_kept = (Kept){ 0, 0 };
+  for (size_t at = 0; at < text.size && width <= MAX_WIDTH;) {
+    OnnxlStr rest = onnxl_str_n(text.data + at, text.size - at);
+    size_t plain = onnxl_str_plain(onnxl_str_n(rest.data, MIN(rest.size, (size_t)MAX_WIDTH + 1 - width)));
+    if (plain > 0) {
+      if (width < KEPT_WIDTH)
+        plain = MIN(plain, (size_t)(KEPT_WIDTH - width));
+      at += plain;
+      width += (uint32_t)plain;
+    } else {
+      at += MAX(onnxl_utf8_next(rest, &c), (size_t)1);
+      width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+    }
+    if (width <= KEPT_WIDTH)
+      *ret_kept = (Kept){ at, width };
+  }
+  return width;
+}
 
 /* Makes *text what the terminal shows, itself or in scratch, cut where it is too wide, which *n_cut counts. Returns its
  * width in columns. */
 static uint32_t
 show_text(OnnxlOutput *scratch, OnnxlStr *text, bool plain, size_t *n_cut)
 {
-  uint32_t width = 0, kept_width = 0, c = 0;
+  Kept kept = { KEPT_WIDTH, KEPT_WIDTH };
   if (plain && text->size <= MAX_WIDTH)
     return (uint32_t)text->size;
   scratch->used = 0;
-  onnxl_output_escaped(scratch, plain ? onnxl_str_n(text->data, MAX_WIDTH + 1) : *text);
-  OnnxlStr rest = *text = onnxl_output_memory(scratch);
-  size_t kept = 0;                              /* what stays when it is cut */
-  while (rest.size > 0 && width <= MAX_WIDTH) { /* escaped, so none is a control character */
-    size_t size = MAX(onnxl_utf8_next(rest, &c), (size_t)1);
-    width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-    rest.data += size;
-    rest.size -= size;
-    if (width <= MAX_WIDTH - strlen(cut_mark)) {
-      kept = text->size - rest.size;
-      kept_width = width;
-    }
-  }
+  onnxl_output_escaped(scratch, plain ? onnxl_str_n(text->data, KEPT_WIDTH) : *text);
+  *text = onnxl_output_memory(scratch);
+  uint32_t width = plain ? MAX_WIDTH + 1 : measure(*text, &kept);
   if (width <= MAX_WIDTH)
     return width;
   (*n_cut)++;
-  scratch->used = kept;
+  scratch->used = kept.size;
   onnxl_output_text(scratch, cut_mark);
   *text = onnxl_output_memory(scratch);
-  return kept_width + (uint32_t)strlen(cut_mark);
+  return kept.width + (uint32_t)strlen(cut_mark);
 }
 
 static void

@@ -43,12 +43,10 @@ onnxl_shape_expect(OnnxlShapeNode *n, uint32_t i, const OnnxlExpr *dims, uint32_
   const OnnxlInfo *info = onnxl_shape_ranked(n, i);
   bool fits = !info || info->rank == rank;
   for (uint32_t k = 0; info && fits && k < rank; k++)
-    fits = !onnxl_shape_never_equal(n, info->dims[k], dims[k]);
+    fits = onnxl_shape_list_equal(n, info->dims[k], dims[k]);
   if (!fits)
     onnxl_shape_error(n, "input %u has shape %s where %s is needed", i, onnxl_shape_text(n, info),
                       dims_text(n, dims, rank));
-  for (uint32_t k = 0; info && fits && k < rank; k++)
-    onnxl_shape_assume(n, info->dims[k], ONNXL_REL_EQ, dims[k]);
   return fits;
 }
 

@@ -214,20 +214,45 @@ onnxl_shape_max(const OnnxlShapeNode *n, OnnxlExpr e)
   return max;
 }
 
+static bool
+differ(OnnxlExprOrder order)
+{
+  return order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_NOT_EQUAL;
+}
+
+/* Lists it, unless the node may never run in a run that succeeds. */
+static bool
+list_constraint(OnnxlShapeNode *n, OnnxlExpr lhs, OnnxlRelation relation, OnnxlExpr rhs)
+{
+  const OnnxlShapeScope *scope = n->scope;
+  if (scope->conditional || scope->index->nodes[n->id].graph != 0)
+    return false;
+  onnxl_shape_add_constraint(n->run, lhs, relation, rhs);
+  return true;
+}
+
+bool
+onnxl_shape_list_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b)
+{
+  if (!a || !b || a == b)
+    return true;
+  OnnxlExprOrder order = onnxl_expr_compare(n->pool, a, b);
+  if (differ(order))
+    return false;
+  if (order != ONNXL_EXPR_EQUAL)
+    list_constraint(n, a, ONNXL_REL_EQ, b);
+  return true;
+}
+
 OnnxlExpr
 onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what)
 {
-  if (!a || !b || a == b)
-    return a ? a : b;
-  if (onnxl_shape_never_equal(n, a, b)) {
+  if (!onnxl_shape_list_equal(n, a, b)) {
     OnnxlStr ta = onnxl_expr_text(n->pool, a), tb = onnxl_expr_text(n->pool, b);
     onnxl_shape_error(n, "%s do not match: %.*s and %.*s", what, ONNXL_ARG(ta), ONNXL_ARG(tb));
     return a;
   }
-  onnxl_shape_assume(n, a, ONNXL_REL_EQ, b);
-  if (onnxl_expr_is_int(b, NULL))
-    return b;
-  return a;
+  return !a || (b && onnxl_expr_is_int(b, NULL)) ? b : a;
 }
 
 bool
@@ -235,21 +260,16 @@ onnxl_shape_assume(OnnxlShapeNode *n, OnnxlExpr lhs, OnnxlRelation relation, Onn
 {
   if (!lhs || !rhs)
     return false;
-  OnnxlExprOrder order = onnxl_expr_compare(n->pool, lhs, rhs);
+  OnnxlExprOrder order = lhs == rhs ? ONNXL_EXPR_EQUAL : onnxl_expr_compare(n->pool, lhs, rhs);
   bool greater = order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_GREATER_EQUAL || order == ONNXL_EXPR_EQUAL;
   bool less = order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_LESS_EQUAL || order == ONNXL_EXPR_EQUAL;
   if ((relation == ONNXL_REL_GE && greater) || (relation == ONNXL_REL_LE && less) ||
       (relation == ONNXL_REL_EQ && order == ONNXL_EXPR_EQUAL))
     return true;
   if ((relation == ONNXL_REL_GE && order == ONNXL_EXPR_LESS) ||
-      (relation == ONNXL_REL_LE && order == ONNXL_EXPR_GREATER) ||
-      (relation == ONNXL_REL_EQ && onnxl_shape_never_equal(n, lhs, rhs)))
+      (relation == ONNXL_REL_LE && order == ONNXL_EXPR_GREATER) || (relation == ONNXL_REL_EQ && differ(order)))
     return false;
-  const OnnxlShapeScope *scope = n->scope;
-  if (scope->conditional || scope->index->nodes[n->id].graph != 0)
-    return false;
-  onnxl_shape_add_constraint(n->run, lhs, relation, rhs);
-  return true;
+  return list_constraint(n, lhs, relation, rhs);
 }
 
 void

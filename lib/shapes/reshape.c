@@ -177,15 +177,10 @@ static void
 check_counts(OnnxlShapeNode *n, const Target *t)
 {
   OnnxlExpr all = onnxl_shape_product(n, t->dims, 0, t->rank), count = onnxl_info_count(n->pool, t->input);
-  if (!all || !count)
-    return;
-  OnnxlExprOrder order = onnxl_expr_compare(n->pool, all, count);
-  if (order == ONNXL_EXPR_LESS || order == ONNXL_EXPR_GREATER || order == ONNXL_EXPR_NOT_EQUAL) {
+  if (!onnxl_shape_list_equal(n, count, all)) {
     OnnxlInfo info = { .has_rank = true, .rank = t->rank, .dims = t->dims };
     onnxl_shape_error(n, "shape %s cannot become %s", onnxl_shape_text(n, t->input), onnxl_shape_text(n, &info));
-    return;
   }
-  onnxl_shape_assume(n, count, ONNXL_REL_EQ, all);
 }
 
 static bool

@@ -219,6 +219,10 @@ bool onnxl_shape_is(OnnxlExpr e, int64_t value);
 int64_t onnxl_shape_min(const OnnxlShapeNode *n, OnnxlExpr e);
 int64_t onnxl_shape_max(const OnnxlShapeNode *n, OnnxlExpr e);
 
+/* Lists among the constraints that a and b (NULL = unknown) are equal. False: they differ in every run, which is the
+ * caller's to report. */
+bool onnxl_shape_list_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b);
+
 /* Both sides are one size in every run that succeeds, which is listed among the constraints: the better known of them.
  * Reports it when they cannot be equal. */
 OnnxlExpr onnxl_shape_equal(OnnxlShapeNode *n, OnnxlExpr a, OnnxlExpr b, const char *what);

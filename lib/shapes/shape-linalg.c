@@ -17,11 +17,10 @@ onnxl_shape_matmul(OnnxlShapeNode *n, uint32_t left, uint32_t right)
     return;
   }
   OnnxlExpr a_inner = a->dims[a->rank - 1], b_inner = b->dims[b->rank == 1 ? 0 : b->rank - 2];
-  if (onnxl_shape_never_equal(n, a_inner, b_inner)) {
+  if (!onnxl_shape_list_equal(n, a_inner, b_inner)) {
     onnxl_shape_error(n, "shapes %s and %s do not match", onnxl_shape_text(n, a), onnxl_shape_text(n, b));
     return;
   }
-  onnxl_shape_equal(n, a_inner, b_inner, "inner sizes");
   OnnxlExpr batch[ONNXL_SHAPE_MAX_RANK];
   uint32_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
   if (!onnxl_shape_broadcast(n, a->dims, a_batch, b->dims, b_batch, batch))

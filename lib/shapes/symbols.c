@@ -362,22 +362,34 @@ onnxl_shape_leave(OnnxlShapeRun *run, OnnxlInfo *info, const OnnxlShapeScope *sc
   }
 }
 
+/* Expressions are interned, so that their addresses tell them apart. */
+typedef struct ConstraintKey {
+  OnnxlExpr sides[2];
+  uint64_t relation; /* without padding, which would be hashed */
+} ConstraintKey;
+
+/* Many nodes ask for the same: only what is new is copied. */
+static bool
+is_new_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation relation, OnnxlExpr rhs)
+{
+  bool swaps = relation == ONNXL_REL_EQ && (uintptr_t)rhs < (uintptr_t)lhs;
+  const ConstraintKey key = { { swaps ? rhs : lhs, swaps ? lhs : rhs }, relation };
+  OnnxlStr bytes = onnxl_str_n((const char *)&key, sizeof key);
+
+  if (onnxl_map_get(&run->constraint_ids, bytes) != ONNXL_MAP_NONE)
+    return false;
+  bytes = onnxl_arena_copy(run->arena, bytes);
+  return bytes.data && onnxl_map_put(&run->constraint_ids, bytes, 0, NULL);
+}
+
 void
 onnxl_shape_add_constraint(OnnxlShapeRun *run, OnnxlExpr lhs, OnnxlRelation relation, OnnxlExpr rhs)
 {
-  OnnxlStr left = onnxl_expr_text(run->pool, lhs), right = onnxl_expr_text(run->pool, rhs);
-  if (relation == ONNXL_REL_EQ && onnxl_str_compare(right, left) < 0) {
-    OnnxlExpr e = lhs;
-    lhs = rhs;
-    rhs = e;
-    OnnxlStr text = left;
-    left = right;
-    right = text;
-  }
-  OnnxlStr key = onnxl_arena_printf(run->arena, "%.*s %d %.*s", ONNXL_ARG(left), relation, ONNXL_ARG(right));
-  bool added = false;
-  if (!key.data || !onnxl_map_put(&run->constraint_ids, key, 0, &added) || !added ||
+  if (!is_new_constraint(run, lhs, relation, rhs) ||
       !ONNXL_GROW(run->arena, &run->constraints, run->n_constraints, &run->constraints_capacity))
     return;
-  run->constraints[run->n_constraints++] = (OnnxlConstraint){ .lhs = lhs, .rhs = rhs, .relation = relation };
+  bool swaps =
+    relation == ONNXL_REL_EQ && onnxl_str_compare(onnxl_expr_text(run->pool, rhs), onnxl_expr_text(run->pool, lhs)) < 0;
+  run->constraints[run->n_constraints++] =
+    (OnnxlConstraint){ .lhs = swaps ? rhs : lhs, .rhs = swaps ? lhs : rhs, .relation = relation };
 }
