@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "cli/table.h"
+#include "solution.h"
 #include "support/error.h"
 #include "support/escape.h"
 #include "support/json.h"
@@ -11,83 +12,15 @@ typedef struct Report {
   const OnnxlBindings *bindings;
   bool evaluate;
   bool nested;
-  OnnxlExprPool *pool;
-  OnnxlBinding *solved; /* symbols whose values follow from equalities */
-  size_t n_solved;
-  int64_t *solved_values;
+  OnnxlShapesSolution *solution; /* NULL: nothing is evaluated */
 } Report;
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-static bool
-value_of(const Report *report, OnnxlStr name, int64_t *ret_value)
-{
-  for (size_t i = 0; i < report->bindings->count; i++)
-    if (onnxl_str_equal(report->bindings->items[i].name, name)) {
-      *ret_value = report->bindings->items[i].values[0];
-      return true;
-    }
-  for (size_t i = 0; i < report->n_solved; i++)
-    if (onnxl_str_equal(report->solved[i].name, name)) {
-      *ret_value = report->solved_values[i];
-      return true;
-    }
-  return false;
-}
-
-static OnnxlExpr
-replace(void *data, OnnxlStr name)
-{
-  const Report *report = data;
-  int64_t value;
-  return value_of(report, name, &value) ? onnxl_expr_int(report->pool, value) : NULL;
-}
-
 static OnnxlExpr
 evaluated(const Report *report, OnnxlExpr e)
 {
-  return e && report->evaluate ? onnxl_expr_substitute(report->pool, e, replace, (void *)report) : e;
-}
-
-typedef struct Unknowns {
-  OnnxlExpr symbol;
-  unsigned count;
-} Unknowns;
-
-static void
-count_unknown(void *data, OnnxlExpr symbol)
-{
-  Unknowns *unknowns = data;
-  unknowns->symbol = symbol;
-  unknowns->count++;
-}
-
-/* Equalities with one unknown left give its value: 2*N == M with M = 8 says N. */
-static void
-solve(Report *report)
-{
-  const OnnxlInference *inference = report->inference;
-  report->solved = g_new0(OnnxlBinding, inference->n_constraints + 1);
-  report->solved_values = g_new0(int64_t, inference->n_constraints + 1);
-  for (bool again = true; again;) {
-    again = false;
-    for (size_t i = 0; i < inference->n_constraints; i++) {
-      const OnnxlConstraint *c = &inference->constraints[i];
-      OnnxlExpr lhs = evaluated(report, c->lhs), rhs = evaluated(report, c->rhs);
-      if (c->relation != ONNXL_REL_EQ || !lhs || !rhs)
-        continue;
-      Unknowns unknowns = { 0 };
-      onnxl_expr_symbols(report->pool, lhs, count_unknown, &unknowns);
-      onnxl_expr_symbols(report->pool, rhs, count_unknown, &unknowns);
-      OnnxlExpr value = unknowns.count == 1 ? onnxl_expr_solve(report->pool, lhs, rhs, unknowns.symbol) : NULL;
-      if (!value || report->n_solved > inference->n_constraints ||
-          !onnxl_expr_is_int(value, &report->solved_values[report->n_solved]) ||
-          !onnxl_expr_is_symbol(unknowns.symbol, &report->solved[report->n_solved].name))
-        continue;
-      report->n_solved++;
-      again = true;
-    }
-  }
+  return e && report->solution ? onnxl_shapes_solution_evaluate(report->solution, e) : e;
 }
 
 static bool
@@ -293,7 +226,7 @@ print_json(void *data, const Report *report, const Place *place)
     else if (onnxl_expr_is_int(dims[i], &number))
       onnxl_json_int64(json, number);
     else
-      onnxl_json_string(json, onnxl_expr_text(report->pool, dims[i]));
+      onnxl_json_string(json, onnxl_expr_text(report->inference->pool, dims[i]));
   }
   if (dims)
     onnxl_json_end_array(json);
@@ -341,13 +274,12 @@ onnxl_shapes_report(const OnnxlInference *inference, const OnnxlShapesReport *op
     .bindings = options->bindings,
     .evaluate = options->bindings->count > 0,
     .nested = options->nested,
-    .pool = inference->pool,
   };
   OnnxlOutput text;
   if (!check_names(&report, error))
     return false;
   if (report.evaluate)
-    solve(&report);
+    report.solution = onnxl_shapes_solution_new(inference, options->bindings);
   onnxl_output_init(&text, -1);
   if (format == ONNXL_FORMAT_JSON) {
     OnnxlJson json;
@@ -382,7 +314,6 @@ onnxl_shapes_report(const OnnxlInference *inference, const OnnxlShapesReport *op
       }
   }
   onnxl_output_clear(&text);
-  g_free(report.solved);
-  g_free(report.solved_values);
+  onnxl_shapes_solution_free(report.solution);
   return true;
 }
