@@ -36,7 +36,7 @@ static const OnnxlOption options[] = {
 static const OnnxlOptionRule rules[] = {
   { "--print|--nested|--eval|--format", NULL, "--explain" },
   { "--format", "--print|--nested|--eval", NULL },
-  { "-S|--allow-large", NULL, "--print|--nested|--eval|--explain" },
+  { "--allow-large", NULL, "--print|--nested|--eval|--explain" },
   { NULL, NULL, NULL },
 };
 
