@@ -41,10 +41,10 @@ static const OnnxlOption model_options[] = {
   ONNXL_STRING(0, "data-dir", "DIR", &common.data_dir,
                "look external data up in DIR (default: the folder of the model)"),
   ONNXL_FLAG(0, "allow-symlinks", &common.allow_symlinks, "follow symbolic links when opening external data"),
-  ONNXL_SIZE(0, "max-memory", &common.limits.max_memory,
-             "bytes of tensors at one time (default: what the system has left)"),
-  ONNXL_SIZE(0, "max-metadata", &common.limits.max_metadata,
-             "bytes of model metadata (default: 256M, or 16 times the input without payloads)"),
+  ONNXL_POSITIVE_SIZE(0, "max-memory", &common.limits.max_memory,
+                      "bytes of tensors at one time (default: what the system has left)"),
+  ONNXL_POSITIVE_SIZE(0, "max-metadata", &common.limits.max_metadata,
+                      "bytes of model metadata (default: 256M, or 16 times the input without payloads)"),
   ONNXL_COUNT(0, "max-depth", "N", &common.limits.max_depth, "nesting of the model (default: 200)"),
   ONNXL_FLAG('M', "MD", &common.dependencies, "write a Makefile dependency file naming every file read"),
   ONNXL_STRING('M', "MF", "FILE", &common.dependency_file, "its name (default: the output's with .d); implies -MD"),
@@ -256,19 +256,6 @@ choose_dependency_file(OnnxlRun *run, GError **error)
          onnxl_run_claim_output(run, "-MF", run->common.dependency_file, error);
 }
 
-/* 0 would mean the default, which is not what anybody asks for. */
-static bool
-check_limits(const GPtrArray *given, GError **error)
-{
-  for (guint i = 0; i < given->len; i++) {
-    const OnnxlOption *option = g_ptr_array_index(given, i);
-    if ((option->to.size == &common.limits.max_memory || option->to.size == &common.limits.max_metadata) &&
-        *option->to.size == 0)
-      return onnxl_fail(error, ONNXL_ERROR_USAGE, "--%s: 0 is too small", option->name);
-  }
-  return true;
-}
-
 static bool
 check_operands(const OnnxlTool *tool, const OnnxlRun *run, GError **error)
 {
@@ -370,9 +357,8 @@ onnxl_main(const OnnxlTool *tool, int argc, char **argv)
   } else if (ok) {
     common.json_diagnostics = diagnostics_format == 1;
     prepare(&run);
-    ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_limits(given, &error) &&
-         check_operands(tool, &run, &error) && choose_dependency_file(&run, &error) &&
-         configure_sink(run.sink, &error) && run_tool(&run, &error);
+    ok = onnxl_options_check(tables, n_tables, given, tool->rules, &error) && check_operands(tool, &run, &error) &&
+         choose_dependency_file(&run, &error) && configure_sink(run.sink, &error) && run_tool(&run, &error);
   }
   bool found = run.sink && (onnxl_diag_count(run.sink) > 0 || onnxl_diag_errors(run.sink) > 0);
   if (found)

@@ -149,10 +149,12 @@ set(const Parser *parser, const OnnxlOption *option, const char *value)
     onnxl_string_list_add(option->to.list, value);
     return true;
   case ONNXL_OPTION_SIZE:
-    if (onnxl_parse_size(value, option->to.size))
-      return true;
-    return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a size such as 4096, 64K or 4G",
-                      spelling(option, name), value);
+  case ONNXL_OPTION_POSITIVE_SIZE:
+    if (!onnxl_parse_size(value, option->to.size))
+      return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a size such as 4096, 64K or 4G",
+                        spelling(option, name), value);
+    return *option->to.size > 0 || option->kind == ONNXL_OPTION_SIZE ||
+           onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: 0 is too small", spelling(option, name));
   case ONNXL_OPTION_COUNT:
     if (!onnxl_str_to_uint64(onnxl_str(value), UINT32_MAX, &number))
       return onnxl_fail(parser->error, ONNXL_ERROR_USAGE, "%s: '%s' is not a number from 0 to %u",
@@ -382,9 +384,9 @@ void
 onnxl_options_list(const OnnxlOption *table, OnnxlOutput *out)
 {
   static const char *const kinds[] = {
-    [ONNXL_OPTION_FLAG] = "flag",     [ONNXL_OPTION_STRING] = "value",  [ONNXL_OPTION_OPTIONAL] = "optional",
-    [ONNXL_OPTION_LIST] = "list",     [ONNXL_OPTION_SIZE] = "size",     [ONNXL_OPTION_COUNT] = "count",
-    [ONNXL_OPTION_NUMBER] = "number", [ONNXL_OPTION_CHOICE] = "choice",
+    [ONNXL_OPTION_FLAG] = "flag",   [ONNXL_OPTION_STRING] = "value",  [ONNXL_OPTION_OPTIONAL] = "optional",
+    [ONNXL_OPTION_LIST] = "list",   [ONNXL_OPTION_SIZE] = "size",     [ONNXL_OPTION_POSITIVE_SIZE] = "size",
+    [ONNXL_OPTION_COUNT] = "count", [ONNXL_OPTION_NUMBER] = "number", [ONNXL_OPTION_CHOICE] = "choice",
   };
   for (const OnnxlOption *o = table; o->kind != ONNXL_OPTION_END; o++) {
     if (is_paired(o))

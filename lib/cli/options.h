@@ -16,15 +16,16 @@ void onnxl_string_list_add(OnnxlStringList *list, const char *item);
 void onnxl_string_list_clear(OnnxlStringList *list);
 
 typedef enum OnnxlOptionKind {
-  ONNXL_OPTION_END,      /* ends a table */
-  ONNXL_OPTION_FLAG,     /* sets a bool */
-  ONNXL_OPTION_STRING,   /* takes a value; the last one counts */
-  ONNXL_OPTION_OPTIONAL, /* --name or --name=VALUE: "" without a value, never the next argument */
-  ONNXL_OPTION_LIST,     /* takes a value, may be repeated */
-  ONNXL_OPTION_SIZE,     /* takes bytes as 4096, 4K, 4M, 4G */
-  ONNXL_OPTION_COUNT,    /* takes a number from 0 to UINT32_MAX */
-  ONNXL_OPTION_NUMBER,   /* takes a floating-point number from 0 on */
-  ONNXL_OPTION_CHOICE,   /* takes one of the words in value, "a|b|c"; the result is its index */
+  ONNXL_OPTION_END,           /* ends a table */
+  ONNXL_OPTION_FLAG,          /* sets a bool */
+  ONNXL_OPTION_STRING,        /* takes a value; the last one counts */
+  ONNXL_OPTION_OPTIONAL,      /* --name or --name=VALUE: "" without a value, never the next argument */
+  ONNXL_OPTION_LIST,          /* takes a value, may be repeated */
+  ONNXL_OPTION_SIZE,          /* takes bytes as 4096, 4K, 4M, 4G */
+  ONNXL_OPTION_POSITIVE_SIZE, /* the same, but not 0 */
+  ONNXL_OPTION_COUNT,         /* takes a number from 0 to UINT32_MAX */
+  ONNXL_OPTION_NUMBER,        /* takes a floating-point number from 0 on */
+  ONNXL_OPTION_CHOICE,        /* takes one of the words in value, "a|b|c"; the result is its index */
 } OnnxlOptionKind;
 
 typedef struct OnnxlOption {
@@ -52,6 +53,8 @@ typedef struct OnnxlOption {
 #define ONNXL_OPTIONAL(l, n, v, target, text) { (l), (n), ONNXL_OPTION_OPTIONAL, (v), (text), { .string = (target) } }
 #define ONNXL_VALUES(l, n, v, target, text) { (l), (n), ONNXL_OPTION_LIST, (v), (text), { .list = (target) } }
 #define ONNXL_SIZE(l, n, target, text) { (l), (n), ONNXL_OPTION_SIZE, "SIZE", (text), { .size = (target) } }
+#define ONNXL_POSITIVE_SIZE(l, n, target, text) \
+  { (l), (n), ONNXL_OPTION_POSITIVE_SIZE, "SIZE", (text), { .size = (target) } }
 #define ONNXL_COUNT(l, n, v, target, text) { (l), (n), ONNXL_OPTION_COUNT, (v), (text), { .count = (target) } }
 #define ONNXL_NUMBER(l, n, v, target, text) { (l), (n), ONNXL_OPTION_NUMBER, (v), (text), { .number = (target) } }
 #define ONNXL_CHOICE(l, n, v, target, text) { (l), (n), ONNXL_OPTION_CHOICE, (v), (text), { .choice = (target) } }

@@ -428,12 +428,19 @@ onnxl_copy_is_sparse(int fd)
   return fstat(fd, &info) == 0 && has_holes(fd, &info);
 }
 
-uint64_t
-onnxl_copy_block_size(int fd)
+/* Of an unknown one type is 0. */
+static struct statfs
+file_system(int fd)
 {
   struct statfs system;
 
-  return fstatfs(fd, &system) == 0 && system.f_bsize > 0 ? (uint64_t)system.f_bsize : PAGE;
+  return fstatfs(fd, &system) == 0 && system.f_bsize > 0 ? system : (struct statfs){ .f_bsize = PAGE };
+}
+
+uint64_t
+onnxl_copy_block_size(int fd)
+{
+  return (uint64_t)file_system(fd).f_bsize;
 }
 
 /* Returns whether it is another file than the one that is known, which it then becomes. */
@@ -451,13 +458,12 @@ is_new(KnownFile *known, int fd, const struct stat *info)
 static void
 look_at_dest(OnnxlCopier *copier)
 {
-  struct statfs system;
-  bool known = fstatfs(copier->dest.fd, &system) == 0;
+  struct statfs system = file_system(copier->dest.fd);
 
-  copier->block = onnxl_copy_block_size(copier->dest.fd);
-  copier->remote = known && is_remote(system.f_type);
+  copier->block = (uint64_t)system.f_bsize;
+  copier->remote = is_remote(system.f_type);
   /* XFS and btrfs, which can share blocks instead, gain nothing. */
-  copier->reserves = known && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
+  copier->reserves = system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC;
   copier->reserved_end = 0;
 }
 

@@ -20,14 +20,14 @@ static const OnnxlOption options[] = {
   ONNXL_SIZE(0, "threshold", &threshold, "move inline tensors of at least this size out (default: they stay)"),
   ONNXL_SIZE(0, "inline-below", &inline_below, "pull external tensors below this size in (default: they stay)"),
   ONNXL_CHOICE(0, "to", "as-is|external|inline", &to, "move all tensors out, or in (default: as-is)"),
-  ONNXL_SIZE(0, "shard-size", &shard_size,
-             "several data files of at most this size; a larger tensor has one to itself"),
+  ONNXL_POSITIVE_SIZE(0, "shard-size", &shard_size,
+                      "several data files of at most this size; a larger tensor has one to itself"),
   ONNXL_FLAG(0, "dedup", &dedup, "let tensors with equal bytes share one range"),
   ONNXL_CHOICE(0, "order", "model|size", &order, "order in the data file: that of the model, or largest first"),
   ONNXL_FLAG(0, "checksum", &checksum,
              "write the SHA-1 of its file to every external tensor, and verify those of the source"),
   ONNXL_FLAG(0, "check", &check, "write nothing: verify ranges, sizes and alignment, report overlaps and waste"),
-  ONNXL_SIZE(0, "chunk-size", &chunk_size, "bytes copied at a time (default: 4M)"),
+  ONNXL_POSITIVE_SIZE(0, "chunk-size", &chunk_size, "bytes copied at a time (default: 4M)"),
   ONNXL_CHOICE(0, "copy", "auto|reflink|range|splice|rw", &copy_method,
                "how bytes are copied: by sharing blocks, copy_file_range, splice, or read and write (default: the "
                "fastest that works)"),
@@ -240,8 +240,6 @@ run_align(OnnxlRun *run, GError **error)
 
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "-a: %" G_GUINT64_FORMAT " is no power of two", alignment);
-  if (chunk_size == 0 || shard_size == 0)
-    return onnxl_fail(error, ONNXL_ERROR_USAGE, "--%s: 0 is too small", chunk_size == 0 ? "chunk-size" : "shard-size");
   OnnxlModel *model = common->text ? onnxl_model_load(run->input, &common->limits, run->sink, error)
                                    : onnxl_model_load_weights(run->input, &common->limits, run->sink, error);
   if (!model)
