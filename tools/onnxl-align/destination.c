@@ -44,11 +44,15 @@ destination_data_path(const Destination *destination, const char *data, size_t s
 {
   g_autofree char *base = NULL;
 
+  if (data && *data == '\0') {
+    onnxl_fail(error, ONNXL_ERROR_USAGE, "--data: the name is empty");
+    return NULL;
+  }
   if (data)
     base = g_strdup(data);
   else if (destination->model)
     base = g_strconcat(destination->model, ".data", NULL);
-  if (!base || *base == '\0') {
+  if (!base) {
     onnxl_fail(error, ONNXL_ERROR_USAGE, "--data FILE is needed: the model has external data and no name of its own");
     return NULL;
   }

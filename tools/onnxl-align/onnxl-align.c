@@ -39,8 +39,7 @@ static const OnnxlOptionRule rules[] = {
   { "--format", "--check", NULL },
   { "-o|-f|-S|--allow-large|--data|--no-fsync|--chunk-size|--copy", NULL, "--check" },
   { "--threshold|--inline-below|--to|--shard-size|--dedup|--order", NULL, "--check" },
-  { "--threshold", NULL, "--to=external" },
-  { "--inline-below", NULL, "--to=inline" },
+  { "--threshold|--inline-below", NULL, "--to=external|--to=inline" },
   { NULL, NULL, NULL },
 };
 
@@ -240,6 +239,11 @@ run_align(OnnxlRun *run, GError **error)
 
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return onnxl_fail(error, ONNXL_ERROR_USAGE, "-a: %" G_GUINT64_FORMAT " is no power of two", alignment);
+  if (threshold < inline_below)
+    return onnxl_fail(error, ONNXL_ERROR_USAGE,
+                      "--threshold is %" G_GUINT64_FORMAT " and --inline-below %" G_GUINT64_FORMAT
+                      ": tensors between them would change places",
+                      threshold, inline_below);
   OnnxlModel *model = common->text ? onnxl_model_load(run->input, &common->limits, run->sink, error)
                                    : onnxl_model_load_weights(run->input, &common->limits, run->sink, error);
   if (!model)
